@@ -1,0 +1,58 @@
+// The fault hooks: which planted faults are alive at a place in the program. In a normal run none
+// is, and every question is answered no.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fixtures/case_spec.hpp"
+
+namespace meshparity {
+
+/// What a fault does to a collective; faulty_comm carries it out.
+enum class CommVerb {
+  skip,     // the collective is not done: each rank keeps its own contribution
+  twice,    // done two times
+  cast,     // payload rounded to bfloat16 first
+  corrupt,  // one element of the result changed
+};
+
+/// A place in the program, as a collective's site names it.
+struct FaultPlace {
+  int layer = -1;
+  std::string_view role;
+  std::string_view phase;
+  int step = 0;
+  int rank = 0;
+};
+
+/// The faults of one case as one rank sees them. Not shared between ranks.
+class FaultPlan {
+ public:
+  /// Throws UsageError when an event names a fault that the registry does not have; an unharmed
+  /// case gives an empty plan.
+  FaultPlan(const CaseSpec& spec, int rank);
+
+  /// True when the fault `name` is planted and its where-words match the place; remembers that it
+  /// fired. For mechanisms inside the model, which ask by name.
+  bool fires(std::string_view name, const FaultPlace& place);
+  /// The verb to apply to the collective at this place, if a planted fault's role and phase match.
+  std::optional<CommVerb> verb_at(const FaultPlace& place);
+  /// How often each planted fault fired on this rank, for /ledger/events.
+  struct Fired {
+    std::string name;
+    std::int64_t times = 0;
+  };
+  const std::vector<Fired>& fired() const { return fired_; }
+
+ private:
+  const Event* matching(std::string_view name, const FaultPlace& place) const;
+  void count(std::string_view name);
+
+  std::vector<Event> events_;  // those of kind fault
+  std::vector<Fired> fired_;
+};
+
+}  // namespace meshparity

@@ -1,0 +1,30 @@
+// The registry of named faults: each is a mechanism (kind, verb, role of the site) that declares
+// beforehand where it acts, where it must not be visible, and which check finds it first.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fault_injection/fault_plan.hpp"
+
+namespace meshparity {
+
+struct NamedFault {
+  std::string name;
+  std::string kind;                       // faults.md: "missing reduction", "double reduction", ...
+  std::string role;                       // of the site: "mlp.down", "grad.dp", ...
+  std::string phase;                      // "forward", "backward", "grad"
+  std::optional<CommVerb> verb;           // none: a mechanism inside the model, asked by name
+  std::vector<std::string> acts_in;       // case ids (without the fault) in which it must be found
+  std::vector<std::string> invisible_in;  // case ids in which it must not be visible
+  std::string check;                      // the first finding's check
+  std::string record;                     // and record
+  std::vector<int> ranks;                 // ranks that may be named, in every case of acts_in
+};
+
+const std::vector<NamedFault>& fault_registry();
+/// Throws UsageError listing the names that exist.
+const NamedFault& find_fault(std::string_view name);
+
+}  // namespace meshparity

@@ -1,0 +1,29 @@
+// `compare REFERENCE CANDIDATE`: two dump folders or files, by bounds or by equality.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "matrix/verdict.hpp"
+
+namespace meshparity {
+
+struct CompareOptions {
+  bool exact = false;   // force equality even when REFERENCE has companions
+  bool across = false;  // allow dumps of unlike cases; the differences are listed first
+};
+
+struct Comparison {
+  Verdict verdict = Verdict::inconclusive;
+  std::vector<std::string> differences;  // of the two cases, with `across`
+  std::vector<CheckResult> checks;
+};
+
+/// By bounds if REFERENCE has companions beside it, else by equality (-0 equals +0 and is counted;
+/// NaN never equals). Dumps of unlike cases or precisions are refused with UsageError unless
+/// `across`; a reference serves every case that shares its key.
+Comparison compare_dumps(const std::filesystem::path& reference,
+                         const std::filesystem::path& candidate, const CompareOptions& options);
+
+}  // namespace meshparity

@@ -1,0 +1,75 @@
+// What a run was found to be: findings make checks, checks make the verdict of a case.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fixtures/record_table.hpp"
+
+namespace meshparity {
+
+/// In order of gravity; several make the gravest (contracts.md §4).
+enum class Verdict { conforms, inconclusive, diverges };
+std::string_view verdict_name(Verdict verdict);
+
+/// One thing found. Fields that do not apply keep their defaults.
+struct Finding {
+  Verdict gravity = Verdict::diverges;
+  std::string check;
+  std::string record;  // "layer0.attn.out"; empty when it is about no record
+  Phase phase = Phase::forward;
+  int step = -1;
+  int mb = -1;
+  std::int64_t order = -1;
+  int rank = -1;
+  std::string coordinate;                 // "dp0 tp1"
+  std::vector<std::int64_t> index;        // in the record's global shape
+  std::vector<std::int64_t> piece_index;  // in the piece: { element } of the rank's dataset
+  bool has_values = false;                // the next four hold
+  double reference = 0;
+  double candidate = 0;
+  double error_ulp = 0;
+  double error_relative = 0;
+  double ratio = 0;  // error / limit of the statistic that failed (1 is the limit)
+  double limit = 0;
+  std::string derivation;    // how the limit came about, with its numbers
+  std::string text;          // one line for people
+  std::string follows_from;  // "forward layer0.mlp.out step 0": an earlier finding explains it
+};
+
+/// Error over limit of one record, for passes too.
+struct Margin {
+  std::string record;
+  Phase phase = Phase::forward;
+  int step = 0;
+  char statistic = 'F';  // the worst of F R C X G
+  double margin = 0;     // ratio / limit: 1 is the limit
+  double sees = 0;       // smallest uniform relative change that would be flagged (bounds.md §3.9)
+};
+
+struct CheckResult {
+  std::string check;
+  Verdict verdict = Verdict::conforms;
+  bool evidence = true;           // false: "no evidence", adds nothing to the verdict
+  std::int64_t compared = 0;      // elements that this check looked at
+  std::vector<Finding> findings;  // first cause first
+  std::vector<Margin> margins;
+  std::vector<std::string> notes;  // "not compared yet: param step 1 (rebased adamw steps)"
+};
+
+struct CaseReport {
+  std::string case_id;
+  Verdict verdict = Verdict::inconclusive;  // no evidence is inconclusive
+  std::string not_run;                      // a reason: then there is no verdict
+  std::vector<CheckResult> checks;          // in the order of contracts.md §4
+  double seconds = 0;
+  std::string replay;  // the command that runs just this again
+};
+
+/// The gravest of the checks with evidence; inconclusive when there is none.
+Verdict gravest(const std::vector<CheckResult>& checks);
+/// The finding to headline: least (check order, step, order, mb); null when there is none.
+const Finding* first_cause(const CaseReport& report);
+
+}  // namespace meshparity
