@@ -16,6 +16,7 @@ struct NamedFault {
   std::string role;                       // of the site: "mlp.down", "grad.dp", ...
   std::string phase;                      // "forward", "backward", "grad"
   std::optional<CommVerb> verb;           // none: a mechanism inside the model, asked by name
+  bool whole_group = false;               // leaves a collective out: no where-word may name ranks
   std::vector<std::string> acts_in;       // case ids (without the fault) in which it must be found
   std::vector<std::string> invisible_in;  // case ids in which it must not be visible
   std::string check;                      // the first finding's check

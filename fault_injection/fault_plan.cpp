@@ -1,0 +1,91 @@
+#include "fault_injection/fault_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fault_injection/fault_registry.hpp"
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+namespace {
+
+void require_plantable(const CaseSpec& spec, const Event& event) {
+  const NamedFault& fault = find_fault(event.name);
+  if (fault.whole_group && (!event.ranks.empty() || event.node)) {
+    throw UsageError(fmt::format(
+        "fault {} leaves a collective out on all its ranks alike; say l<layer> or s<step>, "
+        "not r<rank> or n<node>",
+        event.name));
+  }
+  if (event.node && spec.node_size == 0) {
+    throw UsageError(
+        fmt::format("fault {} names node {}, but the case has no node map; add node<g>", event.name,
+                    *event.node));
+  }
+}
+
+bool names_rank(const CaseSpec& spec, const Event& event, int rank) {
+  const bool listed = event.ranks.empty() ||
+                      std::find(event.ranks.begin(), event.ranks.end(), rank) != event.ranks.end();
+  return listed && (!event.node || rank / spec.node_size == *event.node);
+}
+
+bool holds_at(const Event& event, const FaultPlace& place) {
+  return (!event.layer || *event.layer == place.layer) &&
+         (!event.step || *event.step == place.step);
+}
+
+}  // namespace
+
+FaultPlan::FaultPlan(const CaseSpec& spec, int rank) {
+  for (const Event& event : spec.events) {
+    if (event.kind != Event::Kind::fault) {
+      continue;
+    }
+    require_plantable(spec, event);
+    const bool listed = std::any_of(fired_.begin(), fired_.end(),
+                                    [&](const Fired& fired) { return fired.name == event.name; });
+    if (!listed) {
+      fired_.push_back({event.name, 0});
+    }
+    if (names_rank(spec, event, rank)) {
+      events_.push_back(event);
+    }
+  }
+}
+
+bool FaultPlan::fires(std::string_view name, const FaultPlace& place) {
+  if (matching(name, place) == nullptr) {
+    return false;
+  }
+  count(name);
+  return true;
+}
+
+std::optional<CommVerb> FaultPlan::verb_at(const FaultPlace& place) {
+  for (const Event& event : events_) {
+    const NamedFault& fault = find_fault(event.name);
+    const bool here = fault.verb && fault.role == place.role && fault.phase == place.phase;
+    if (here && holds_at(event, place)) {
+      count(event.name);
+      return fault.verb;
+    }
+  }
+  return std::nullopt;
+}
+
+const Event* FaultPlan::matching(std::string_view name, const FaultPlace& place) const {
+  const auto found = std::find_if(events_.begin(), events_.end(), [&](const Event& event) {
+    return event.name == name && holds_at(event, place);
+  });
+  return found == events_.end() ? nullptr : &*found;
+}
+
+void FaultPlan::count(std::string_view name) {
+  const auto found = std::find_if(fired_.begin(), fired_.end(),
+                                  [&](const Fired& fired) { return fired.name == name; });
+  ++found->times;
+}
+
+}  // namespace meshparity
