@@ -1,0 +1,14 @@
+#include "parallel_impl/backend/host_matmul.hpp"
+#include "parallel_impl/backend/host_matmul_tiles.hpp"
+
+namespace meshparity {
+
+void matmul_avx2(const Matmul<double>& product) {
+  matmul_by_tiles(product);
+}
+
+void matmul_avx2(const Matmul<float>& product) {
+  matmul_by_tiles(product);
+}
+
+}  // namespace meshparity

@@ -1,0 +1,53 @@
+// Elementwise sums and products.
+#pragma once
+#include "parallel_impl/kernels/group.cuh"
+
+namespace meshparity {
+
+/// x[row, i] += bias[i]
+template <class T>
+struct AddBias {
+  T* x;           // [rows, width]
+  const T* bias;  // [width]
+  int rows;
+  int width;
+
+  int groups() const { return rows; }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int row) const {
+    for_lanes(group, width, [&](int i) { x[row * width + i] += bias[i]; });
+  }
+};
+
+/// into = into + from: residual gradients, and a micro-batch's gradient into its accumulator.
+template <class T>
+struct AddInto {
+  const T* from;
+  T* into;
+  int count;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count, [&](int i) { into[i] = into[i] + from[i]; });
+  }
+};
+
+/// x = factor * x
+template <class T>
+struct Scale {
+  T* x;
+  int count;
+  T factor;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count, [&](int i) { x[i] = factor * x[i]; });
+  }
+};
+
+}  // namespace meshparity

@@ -1,0 +1,48 @@
+// Stochastic gradient descent, without and with momentum.
+#pragma once
+#include "parallel_impl/kernels/group.cuh"
+
+namespace meshparity {
+
+/// theta -= learning_rate * (clip * grad)
+template <class T>
+struct Sgd {
+  T* theta;
+  const T* grad;
+  int count;
+  T clip;
+  T learning_rate;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count,
+              [&](int i) { theta[i] = theta[i] - learning_rate * (clip * grad[i]); });
+  }
+};
+
+/// m = mu * m + clip * grad; theta -= learning_rate * m
+template <class T>
+struct Momentum {
+  T* theta;
+  const T* grad;
+  T* moment;
+  int count;
+  T clip;
+  T learning_rate;
+  T mu;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count, [&](int i) {
+      const T m = mu * moment[i] + clip * grad[i];
+      moment[i] = m;
+      theta[i] = theta[i] - learning_rate * m;
+    });
+  }
+};
+
+}  // namespace meshparity
