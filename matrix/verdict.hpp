@@ -1,5 +1,6 @@
 // What a run was found to be: findings make checks, checks make the verdict of a case.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -69,7 +70,15 @@ struct CaseReport {
 
 /// The gravest of the checks with evidence; inconclusive when there is none.
 Verdict gravest(const std::vector<CheckResult>& checks);
-/// The finding to headline: least (check order, step, order, mb); null when there is none.
+/// The names of the checks in the order of contracts.md §4, as far as they exist.
+inline constexpr std::array<std::string_view, 11> kCheckNames = {
+    "liveness", "axis_took_effect", "coverage", "replicas", "forward", "logits",
+    "loss",     "backward",         "grad",     "scalar",   "step"};
+
+/// The finding to headline, of those as grave as the report's verdict: one that follows from no
+/// other before one that does, then least (step, check order, order, mb). The step comes first:
+/// a wrong gradient of step 0 is the cause of a wrong forward pass of step 1. Null when there is
+/// no finding.
 const Finding* first_cause(const CaseReport& report);
 
 }  // namespace meshparity
