@@ -1,88 +1,20 @@
 // Comm: how ranks talk. One request type, one seam; every call names its site, and the ledger and
 // the progress board are written here, once, for every transport (contracts.md §7).
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fixtures/board.hpp"
 #include "fixtures/dump.hpp"
+#include "parallel_impl/comm/collective.hpp"
 
 namespace meshparity {
-
-/// Where in the program a call stands: layer (-1 outside the blocks), role ("mlp.down",
-/// "loss.max", "grad.dp"), phase ("forward", "backward", "grad", "scalar"), step, micro-batch.
-struct Site {
-  int layer = -1;
-  std::string role;
-  std::string phase;
-  int step = 0;
-  int mb = 0;
-};
-/// "layer1.mlp.down/forward"
-std::string format_site(const Site& site);
-
-/// The ranks of a call in canonical coordinate order (dp, cp, then the rest), and this rank's
-/// place.
-struct CommGroup {
-  std::string axis;  // "tp", "dp", "dp,cp"
-  std::vector<int> ranks;
-  int index = 0;
-  int size() const { return static_cast<int>(ranks.size()); }
-};
-
-enum class CollectiveKind {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  broadcast,
-  send,
-  receive,
-  barrier
-};
-enum class ReduceOp { sum, max };
-
-/// Elements of one type in memory.
-struct Payload {
-  std::byte* data = nullptr;
-  std::int64_t count = 0;
-  ElementType type = ElementType::float64;
-};
-std::size_t element_bytes(ElementType type);
-
-/// One request. Sums run in canonical order, elementwise from the group's first rank to its last.
-struct Collective {
-  CollectiveKind kind = CollectiveKind::barrier;
-  CommGroup group;
-  Payload input;  // all_reduce: input == output; contents are not changed otherwise
-  Payload output;
-  std::vector<std::int64_t> input_parts;   // all_to_all: elements for each rank of the group;
-  std::vector<std::int64_t> output_parts;  // all_gather, reduce_scatter, all_to_all: elements of
-                                           // each rank's part; zero-length parts are legal
-  int peer = -1;                           // send, receive, broadcast root: index in the group
-  ReduceOp op = ReduceOp::sum;
-  Site site;
-};
-
-template <class T>
-constexpr ElementType element_type() {
-  if constexpr (std::is_same_v<T, double>) {
-    return ElementType::float64;
-  } else if constexpr (std::is_same_v<T, float>) {
-    return ElementType::float32;
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return ElementType::int64;
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    return ElementType::int32;
-  } else {
-    static_assert(std::is_same_v<T, std::uint8_t>, "no element type for this");
-    return ElementType::uint8;
-  }
-}
 
 /// An operation that has begun. Between start and wait its output may not be read and its input
 /// may not be written.
@@ -96,12 +28,19 @@ struct Ticket {
 /// name within the time limit.
 class Comm {
  public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Wall times of the ledger count from `launch`.
+  explicit Comm(Clock::time_point launch = Clock::now()) : launch_(launch) {}
   virtual ~Comm() = default;
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
 
   virtual int rank() const = 0;
   virtual int world() const = 0;
   virtual void poison(const std::string& why) = 0;
 
+  /// Throws Error when the request does not fit together or the transport refuses it.
   Ticket start(const Collective& request);
   void wait(Ticket ticket);
 
@@ -134,18 +73,22 @@ class Comm {
   }
   void barrier(const CommGroup& group, const Site& site);
 
-  /// What this rank has entered so far, for the dump's /ledger/collectives.
+  /// What this rank has entered so far, for the dump's /ledger/collectives. `sequence` counts from
+  /// 1, as on the board.
   const std::vector<CollectiveRow>& ledger() const { return ledger_; }
-  void clear_ledger() { ledger_.clear(); }
+  void clear_ledger();
   /// The board to write to; null writes none.
   void attach_board(BoardWriter* board) { board_ = board; }
 
  protected:
-  virtual Ticket transport_start(const Collective& request) = 0;
+  /// `row` is the request's line in the ledger, for messages; it lives as long as the call.
+  virtual Ticket transport_start(const Collective& request, const CollectiveRow& row) = 0;
   virtual void transport_wait(Ticket ticket) = 0;
 
  private:
   static Collective describe(CollectiveKind kind, const CommGroup& group, const Site& site);
+  CollectiveRow row_of(const Collective& request);
+  std::int64_t nanoseconds() const;
   template <class T>
   static Payload payload(std::span<T> values) {
     using Value = std::remove_const_t<T>;
@@ -153,7 +96,9 @@ class Comm {
             static_cast<std::int64_t>(values.size()), element_type<Value>()};
   }
 
+  Clock::time_point launch_;
   std::vector<CollectiveRow> ledger_;
+  std::map<std::int64_t, std::size_t> pending_;  // ticket -> place in the ledger
   std::int64_t sequence_ = 0;
   std::int64_t logical_clock_ = 0;
   BoardWriter* board_ = nullptr;

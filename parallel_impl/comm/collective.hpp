@@ -1,0 +1,100 @@
+// What one collective is: its site, its group, its buffers. Data only; comm.hpp carries it out.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "fixtures/record_table.hpp"
+
+namespace meshparity {
+
+/// Where in the program a call stands: layer (-1 outside the blocks), role ("mlp.down",
+/// "loss.max", "grad.dp"), phase ("forward", "backward", "grad", "scalar"), step, micro-batch.
+struct Site {
+  int layer = -1;
+  std::string role;
+  std::string phase;
+  int step = 0;
+  int mb = 0;
+};
+/// "layer1.mlp.down/forward"
+std::string format_site(const Site& site);
+
+/// The ranks of a call in canonical coordinate order (dp, cp, then the rest), and this rank's
+/// place.
+struct CommGroup {
+  std::string axis;  // "tp", "dp", "dp,cp"
+  std::vector<int> ranks;
+  int index = 0;
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+/// "0 1"
+std::string format_ranks(const CommGroup& group);
+
+enum class CollectiveKind {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send,
+  receive,
+  barrier
+};
+std::string_view collective_name(CollectiveKind kind);
+enum class ReduceOp { sum, max };
+
+/// Elements of one type in memory.
+struct Payload {
+  std::byte* data = nullptr;
+  std::int64_t count = 0;
+  ElementType type = ElementType::float64;
+};
+std::size_t element_bytes(ElementType type);
+std::string_view element_name(ElementType type);
+
+/// One request. Sums run in canonical order, elementwise from the group's first rank to its last.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::barrier;
+  CommGroup group;
+  Payload input;   // all_reduce, broadcast: input == output; contents are not changed otherwise
+  Payload output;  // overlaps input nowhere else, but for a rank's own part of an all_gather
+  std::vector<std::int64_t> input_parts;   // all_to_all: elements for each rank of the group;
+  std::vector<std::int64_t> output_parts;  // all_gather, reduce_scatter, all_to_all: elements of
+                                           // each rank's part; zero-length parts are legal
+  int peer = -1;                           // send, receive, broadcast root: index in the group
+  ReduceOp op = ReduceOp::sum;
+  Site site;
+};
+
+/// Throws Error naming the site unless sizes, parts, peer and place fit together for this rank.
+void require_well_formed(const Collective& request, int rank);
+/// Of the buffer that this kind moves: the output of a receive, else the input.
+ElementType moved_type(const Collective& request);
+/// Elements of the whole call, equal on all its ranks (all_to_all: what this rank sends).
+std::int64_t element_total(const Collective& request);
+/// Sum of the parts before part `index`.
+std::int64_t part_offset(const std::vector<std::int64_t>& parts, int index);
+/// This rank's own contribution goes to its own place in the output; nothing else is moved.
+void keep_own_contribution(const Collective& request);
+
+template <class T>
+constexpr ElementType element_type() {
+  if constexpr (std::is_same_v<T, double>) {
+    return ElementType::float64;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return ElementType::float32;
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return ElementType::int64;
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    return ElementType::int32;
+  } else {
+    static_assert(std::is_same_v<T, std::uint8_t>, "no element type for this");
+    return ElementType::uint8;
+  }
+}
+
+}  // namespace meshparity

@@ -1,0 +1,96 @@
+#include "parallel_impl/comm/comm.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+
+Ticket Comm::start(const Collective& request) {
+  require_well_formed(request, rank());
+  if (request.group.size() == 1) {
+    keep_own_contribution(request);
+    return {};
+  }
+  ledger_.push_back(row_of(request));
+  if (board_ != nullptr) {
+    const CollectiveRow& row = ledger_.back();
+    board_->enter(rank(), row.site, fmt::format("{}: {}", row.axis, row.group));
+  }
+  const Ticket ticket = transport_start(request, ledger_.back());
+  if (board_ != nullptr) {
+    board_->leave(rank());
+  }
+  const bool fresh = pending_.emplace(ticket.id, ledger_.size() - 1).second;
+  assert(fresh && ticket.id >= 0);
+  static_cast<void>(fresh);
+  return ticket;
+}
+
+void Comm::wait(Ticket ticket) {
+  if (ticket.id < 0) {
+    return;
+  }
+  const auto pending = pending_.find(ticket.id);
+  if (pending == pending_.end()) {
+    throw Error(fmt::format("rank {}: waiting for operation {}, which is not under way", rank(),
+                            ticket.id));
+  }
+  if (board_ != nullptr) {
+    board_->set_state(rank(), RankState::waiting);
+  }
+  transport_wait(ticket);
+  if (board_ != nullptr) {
+    board_->leave(rank());
+  }
+  CollectiveRow& row = ledger_[pending->second];
+  row.logical_end = logical_clock_++;
+  row.wall_end = nanoseconds();
+  pending_.erase(pending);
+}
+
+void Comm::barrier(const CommGroup& group, const Site& site) {
+  wait(start(describe(CollectiveKind::barrier, group, site)));
+}
+
+void Comm::clear_ledger() {
+  if (!pending_.empty()) {
+    throw Error(fmt::format("rank {}: clearing the ledger while {} operations are under way",
+                            rank(), pending_.size()));
+  }
+  ledger_.clear();
+}
+
+Collective Comm::describe(CollectiveKind kind, const CommGroup& group, const Site& site) {
+  Collective request;
+  request.kind = kind;
+  request.group = group;
+  request.site = site;
+  return request;
+}
+
+CollectiveRow Comm::row_of(const Collective& request) {
+  CollectiveRow row;
+  row.sequence = ++sequence_;
+  row.site = format_site(request.site);
+  row.kind = collective_name(request.kind);
+  row.axis = request.group.axis;
+  row.group = format_ranks(request.group);
+  row.count = element_total(request);
+  row.type = element_name(moved_type(request));
+  row.bytes = row.count * static_cast<std::int64_t>(element_bytes(moved_type(request)));
+  row.phase = request.site.phase;
+  row.step = request.site.step;
+  row.mb = request.site.mb;
+  row.logical_start = logical_clock_++;
+  row.wall_start = nanoseconds();
+  return row;
+}
+
+std::int64_t Comm::nanoseconds() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - launch_).count();
+}
+
+}  // namespace meshparity
