@@ -1,0 +1,59 @@
+#include "reference/cross_entropy.hpp"
+
+#include <cmath>
+
+namespace meshparity::reference {
+namespace {
+
+/// (1-s) nll + s uniform, each operation rounded.
+double smoothed(double nll, double uniform, double smoothing, Rounding& rounding) {
+  if (smoothing == 0) {
+    return nll;
+  }
+  const double label_share = rounding.elementwise((1 - smoothing) * nll);
+  const double uniform_share = rounding.elementwise(smoothing * uniform);
+  return rounding.elementwise(label_share + uniform_share);
+}
+
+}  // namespace
+
+void cross_entropy(const Matrix& logits, const LossTargets& targets, Rounding& rounding,
+                   Matrix& probs, Matrix& losses) {
+  const auto classes = static_cast<double>(logits.cols());
+  Matrix shifted = logits.colwise() - logits.rowwise().maxCoeff();
+  rounding.elementwise(shifted);
+  probs = shifted.array().exp();
+  rounding.elementwise(probs);
+  Column denominators = probs.rowwise().sum();
+  rounding.row_sums(denominators, probs);
+  probs.array().colwise() /= denominators.array();
+  rounding.elementwise(probs);
+
+  Column log_denominators = denominators.array().log();
+  rounding.elementwise(log_denominators);
+  Column mean_shifted = shifted.rowwise().sum();
+  rounding.row_sums(mean_shifted, shifted);
+  mean_shifted /= classes;
+  rounding.elementwise(mean_shifted);
+
+  for (Eigen::Index i = 0; i < logits.rows(); ++i) {
+    const int label = targets.labels[static_cast<std::size_t>(i)];
+    const double nll = rounding.elementwise(log_denominators[i] - shifted(i, label));
+    const double uniform = rounding.elementwise(log_denominators[i] - mean_shifted[i]);
+    losses(0, i) = targets.weights[i] * smoothed(nll, uniform, targets.smoothing, rounding);
+  }
+}
+
+void cross_entropy_backward(const Matrix& probs, const LossTargets& targets, Rounding& rounding,
+                            Matrix& dlogits) {
+  const double uniform = targets.smoothing / static_cast<double>(probs.cols());
+  dlogits = probs.array() - uniform;
+  for (Eigen::Index i = 0; i < probs.rows(); ++i) {
+    const int label = targets.labels[static_cast<std::size_t>(i)];
+    dlogits(i, label) = probs(i, label) - (uniform + (1 - targets.smoothing));
+  }
+  rounding.elementwise(dlogits);
+  dlogits.array().colwise() *= targets.weights.transpose().array();
+}
+
+}  // namespace meshparity::reference

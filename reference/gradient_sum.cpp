@@ -1,0 +1,88 @@
+#include "reference/gradient_sum.hpp"
+
+#include <cassert>
+
+namespace meshparity::reference {
+
+GradientSum::GradientSum(Eigen::Index rows, Eigen::Index columns, GradientKind kind, bool noisy)
+    : value(Matrix::Zero(rows, columns)), kind_(kind), noisy_(noisy) {
+  if (noisy && kind == GradientKind::product) {
+    left_squares_.setZero(rows);
+    right_squares_.setZero(columns);
+  } else if (noisy) {
+    squares_.setZero(rows, columns);
+  }
+  if (noisy) {
+    terms_.setZero(rows);
+  }
+}
+
+void GradientSum::set_zero() {
+  value.setZero();
+  terms_.setZero();
+  left_squares_.setZero();
+  right_squares_.setZero();
+  squares_.setZero();
+}
+
+void GradientSum::add_product(const Matrix& left, const Matrix& right) {
+  assert(kind_ == GradientKind::product);
+  value.noalias() += left.transpose() * right;
+  if (noisy_) {
+    terms_.array() += static_cast<double>(left.rows());
+    left_squares_ += left.colwise().squaredNorm().transpose();
+    right_squares_ += right.colwise().squaredNorm();
+  }
+}
+
+void GradientSum::add_rows(const Matrix& terms) {
+  value += terms.colwise().sum();
+  if (noisy_) {
+    terms_.array() += static_cast<double>(terms.rows());
+    squares_ += terms.colwise().squaredNorm();
+  }
+}
+
+void GradientSum::add_elements(const Matrix& terms) {
+  value += terms;
+  if (noisy_) {
+    terms_.array() += 1;
+    squares_ += terms.cwiseAbs2();
+  }
+}
+
+void GradientSum::scatter(const std::vector<int>& rows, const Matrix& terms) {
+  assert(kind_ == GradientKind::per_term);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto term = terms.row(static_cast<Eigen::Index>(i));
+    value.row(rows[i]) += term;
+    if (noisy_) {
+      terms_[rows[i]] += 1;
+      squares_.row(rows[i]) += term.cwiseAbs2();
+    }
+  }
+}
+
+void GradientSum::add(const GradientSum& other) {
+  value += other.value;
+  if (noisy_) {
+    terms_ += other.terms_;
+    left_squares_ += other.left_squares_;
+    right_squares_ += other.right_squares_;
+    squares_ += other.squares_;
+  }
+}
+
+void GradientSum::finish(Rounding& rounding) {
+  if (rounding.is_exact()) {
+    return;
+  }
+  assert(noisy_);
+  if (kind_ == GradientKind::product) {
+    rounding.product(value, left_squares_, right_squares_, terms_[0]);
+  } else {
+    rounding.sums(value, squares_, terms_);
+  }
+}
+
+}  // namespace meshparity::reference

@@ -1,0 +1,58 @@
+// The GPT of one sample: embedding, blocks, final norm, head, loss; and its gradients by hand.
+#pragma once
+#include <vector>
+
+#include "fixtures/model_spec.hpp"
+#include "reference/block.hpp"
+#include "reference/cross_entropy.hpp"
+#include "reference/gradient_sum.hpp"
+#include "reference/sample.hpp"
+#include "reference/sample_tensors.hpp"
+#include "reference/weights.hpp"
+
+namespace meshparity::reference {
+
+/// Workspace of one sample's run, made once a thread.
+struct SampleWork {
+  SampleTensors values;
+  SampleTensors gradients;
+  std::vector<BlockTrace> blocks;
+  NormTrace final_norm;
+  Matrix class_probs;  // softmax of the logits
+
+  explicit SampleWork(const ModelSpec& model);
+};
+
+class Network {
+ public:
+  /// Throws NotBuiltYet for a model that is no GPT of the plain kind (LayerNorm, learned
+  /// positions, erf GELU, biases, as many key heads as heads).
+  explicit Network(const ModelSpec& model);
+
+  const ModelSpec& model() const { return model_; }
+  const std::vector<ParamSpec>& parameters() const { return table_; }
+  /// One zero sum for each parameter.
+  std::vector<GradientSum> gradient_sums(bool noisy) const;
+
+  /// Fills work.values; the loss of each token is in work.values.loss_token.
+  void forward(const Weights& weights, const Sample& sample, Rounding& rounding,
+               SampleWork& work) const;
+  /// Gradients of sum_i w_i loss_i: fills work.gradients, adds to `sums`. After forward.
+  void backward(const Weights& weights, const Sample& sample, Rounding& rounding, SampleWork& work,
+                std::vector<GradientSum>& sums) const;
+
+  /// Label smoothing mass and dropout are the case's choice, so they are set here.
+  void set_smoothing(double mass) { smoothing_ = mass; }
+
+ private:
+  BlockInputs block(const Weights& weights, const Sample& sample, std::size_t layer) const;
+  LossTargets targets(const Sample& sample) const;
+  NormWeights final_norm(const Weights& weights) const;
+
+  ModelSpec model_;
+  std::vector<ParamSpec> table_;
+  ModelPlaces places_;
+  double smoothing_ = 0;
+};
+
+}  // namespace meshparity::reference

@@ -1,0 +1,164 @@
+#include "reference/rounding.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+namespace meshparity::reference {
+namespace {
+
+constexpr std::size_t kBlock = 64;  // elements served by one random word
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio, odd
+
+/// splitmix64's finaliser (Stafford's mix 13): each input bit flips each output bit half the time.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t chain(std::uint64_t key, std::int64_t value) {
+  return mix(key + kGolden * (static_cast<std::uint64_t>(value) + 2));
+}
+
+/// x or -x by the top bit.
+inline double with_sign(double x, std::uint64_t bits) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ (bits & kSign));
+}
+
+void add_relative(double* y, std::size_t count, double amplitude, std::uint64_t signs) {
+  for (std::size_t j = 0; j < count; ++j) {
+    y[j] += with_sign(y[j] * amplitude, signs << j);
+  }
+}
+
+/// Variance of the error of a sum of K terms, in units of u^2/3: (1 + K/6) Q + K y^2 / 3.
+struct SumVariance {
+  double squares_factor;
+  double value_factor;
+  explicit SumVariance(double terms) : squares_factor(1 + terms / 6), value_factor(terms / 3) {}
+};
+
+/// squares_j = factor * shape_j
+struct ScaledSquares {
+  double factor;
+  const double* shape;
+};
+
+void add_sum_noise(double* y, std::size_t count, ScaledSquares squares, double value_factor,
+                   std::uint64_t signs) {
+  for (std::size_t j = 0; j < count; ++j) {
+    const double variance = squares.factor * squares.shape[j] + value_factor * y[j] * y[j];
+    y[j] += with_sign(std::sqrt(variance), signs << j);
+  }
+}
+
+}  // namespace
+
+Rounding Rounding::noisy(const Lane& lane, NoiseStream stream) {
+  Rounding rounding;
+  rounding.exact_ = false;
+  rounding.elementwise_ = lane.elementwise / std::numbers::sqrt3;
+  rounding.accumulation_ = lane.accumulation / std::numbers::sqrt3;
+  std::uint64_t key = 0;
+  for (const char letter : lane.name) {
+    key = chain(key, letter);
+  }
+  rounding.key_ = chain(chain(chain(key, stream.replica), stream.step), stream.sample);
+  return rounding;
+}
+
+std::uint64_t Rounding::signs(std::uint64_t block) const {
+  return mix(key_ + kGolden * ((operation_ << 32) + block));
+}
+
+void Rounding::elementwise(std::span<double> y, int operations) {
+  if (exact_) {
+    return;
+  }
+  ++operation_;
+  const double amplitude = elementwise_ * std::sqrt(static_cast<double>(operations));
+  std::uint64_t block = 0;
+  std::size_t first = 0;
+  for (; first + kBlock <= y.size(); first += kBlock) {
+    add_relative(y.data() + first, kBlock, amplitude, signs(block++));
+  }
+  add_relative(y.data() + first, y.size() - first, amplitude, signs(block));
+}
+
+double Rounding::elementwise(double y, int operations) {
+  elementwise(std::span(&y, 1), operations);
+  return y;
+}
+
+void Rounding::product(MatrixView y, const Column& left, const Row& right, double terms) {
+  if (exact_) {
+    return;
+  }
+  ++operation_;
+  const double unit = accumulation_ * accumulation_;
+  const SumVariance variance(terms);
+  const double squares_factor = unit * variance.squares_factor / terms;
+  const auto columns = static_cast<std::size_t>(y.cols());
+  std::uint64_t block = 0;
+  for (Eigen::Index i = 0; i < y.rows(); ++i) {
+    for (std::size_t j = 0; j < columns; j += kBlock) {
+      const ScaledSquares squares{squares_factor * left[i], right.data() + j};
+      add_sum_noise(&y(i, 0) + j, std::min(kBlock, columns - j), squares,
+                    unit * variance.value_factor, signs(block++));
+    }
+  }
+}
+
+void Rounding::sums(Matrix& y, const Matrix& squares, const Column& terms) {
+  if (exact_) {
+    return;
+  }
+  ++operation_;
+  const double unit = accumulation_ * accumulation_;
+  const auto columns = static_cast<std::size_t>(y.cols());
+  std::uint64_t block = 0;
+  for (Eigen::Index i = 0; i < y.rows(); ++i) {
+    const SumVariance variance(terms[i]);
+    for (std::size_t j = 0; j < columns; j += kBlock) {
+      const ScaledSquares scaled{unit * variance.squares_factor, &squares(i, 0) + j};
+      add_sum_noise(&y(i, 0) + j, std::min(kBlock, columns - j), scaled,
+                    unit * variance.value_factor, signs(block++));
+    }
+  }
+}
+
+double Rounding::sum(double y, double squares, double terms) {
+  if (exact_) {
+    return y;
+  }
+  ++operation_;
+  const SumVariance variance(terms);
+  const double deviation =
+      std::sqrt(variance.squares_factor * squares + variance.value_factor * y * y);
+  return y + with_sign(accumulation_ * deviation, signs(0));
+}
+
+void Rounding::row_sums(Column& sums, const Matrix& terms, const Column& counts) {
+  if (exact_) {
+    return;
+  }
+  ++operation_;
+  for (Eigen::Index i = 0; i < sums.size(); ++i) {
+    const SumVariance variance(counts[i]);
+    const double deviation = std::sqrt(variance.squares_factor * terms.row(i).squaredNorm() +
+                                       variance.value_factor * sums[i] * sums[i]);
+    const auto row = static_cast<std::uint64_t>(i);
+    sums[i] += with_sign(accumulation_ * deviation, signs(row / kBlock) << (row % kBlock));
+  }
+}
+
+void Rounding::row_sums(Column& sums, const Matrix& terms) {
+  if (!exact_) {
+    row_sums(sums, terms, Column::Constant(sums.size(), static_cast<double>(terms.cols())));
+  }
+}
+
+}  // namespace meshparity::reference

@@ -1,0 +1,70 @@
+// What every operation of the reference does after it has computed: nothing (exact), or add the
+// rounding errors of a lane as random noise (bounds.md §3.1). One code, both kinds of run.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "reference/tensor.hpp"
+
+namespace meshparity::reference {
+
+/// Unit roundoffs of the places where a lane rounds; 0 where it does not.
+struct Lane {
+  std::string_view name;
+  double elementwise = 0;   // u_e
+  double accumulation = 0;  // u_a
+  double operand = 0;       // u_m: inputs of a product
+  double storage = 0;       // u_s: tensors kept between operations
+  double weight = 0;        // u_w: compute copies of weights
+};
+inline constexpr Lane kFp32Lane{"fp32", 0x1p-24, 0x1p-24, 0, 0, 0};
+inline constexpr Lane kTf32Lane{"tf32", 0x1p-24, 0x1p-24, 0x1p-11, 0, 0};
+inline constexpr Lane kBf16Lane{"bf16", 0x1p-24, 0x1p-24, 0, 0x1p-8, 0x1p-8};
+
+/// Which noise: two streams that differ anywhere are independent.
+struct NoiseStream {
+  int replica = 0;
+  int step = 0;
+  int sample = 0;  // kWholeStep: sums over all samples, and the optimizer
+};
+inline constexpr int kWholeStep = -1;
+
+/// xi is +1 or -1, a function of (lane, stream, operation, element), where operation counts the
+/// calls: bits do not depend on threads. Zero stays zero in every call.
+class Rounding {
+ public:
+  static Rounding exact() { return {}; }
+  static Rounding noisy(const Lane& lane, NoiseStream stream);
+
+  bool is_exact() const { return exact_; }
+
+  /// y (1 + u_e sqrt(operations) xi / sqrt 3): that many roundings in a row, relative to y.
+  void elementwise(std::span<double> y, int operations = 1);
+  double elementwise(double y, int operations = 1);
+  template <class Dense>
+  void elementwise(Eigen::PlainObjectBase<Dense>& y, int operations = 1) {
+    elementwise(std::span(y.data(), static_cast<std::size_t>(y.size())), operations);
+  }
+
+  /// y = A B, K terms a sum: y + (u_a/sqrt 3) sqrt((1 + K/6) Q + K y^2/3) xi with
+  /// Q_ij = |A_i|^2 |B_j|^2 / K from the squared norms of A's rows and B's columns.
+  void product(MatrixView y, const Column& left, const Row& right, double terms);
+  /// y_ij is a sum of terms_i numbers whose squares add up to squares_ij (= Q above).
+  void sums(Matrix& y, const Matrix& squares, const Column& terms);
+  double sum(double y, double squares, double terms);
+  /// sums_i = sum_j terms_ij, with counts_i terms that are not known to be zero.
+  void row_sums(Column& sums, const Matrix& terms, const Column& counts);
+  void row_sums(Column& sums, const Matrix& terms);
+
+ private:
+  std::uint64_t signs(std::uint64_t block) const;  // 64 random bits for elements 64 block, ...
+
+  bool exact_ = true;
+  double elementwise_ = 0;   // u_e / sqrt 3
+  double accumulation_ = 0;  // u_a / sqrt 3
+  std::uint64_t key_ = 0;
+  std::uint64_t operation_ = 0;
+};
+
+}  // namespace meshparity::reference
