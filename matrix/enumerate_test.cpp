@@ -1,0 +1,141 @@
+#include "matrix/enumerate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "fixtures/content_hash.hpp"
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::filesystem::path kMatrix = std::filesystem::path(__FILE__).parent_path();
+
+class EnumerateTest : public testing::Test {
+ protected:
+  EnumerateTest() {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    source_.suites = kMatrix / "suites";
+    source_.models = kMatrix.parent_path() / "fixtures" / "models";
+    source_.text_hash = [] { return std::string("0123abcd"); };
+  }
+  Selection suite(const std::string& meshes, const std::string& features, const std::string& data) {
+    const std::filesystem::path file = folder_ / "my.toml";
+    std::ofstream(file) << "[[cases]]\nmodels = [\"gpt-tiny\"]\nmeshes = [" << meshes
+                        << "]\nfeatures = [" << features << "]\ndata = [" << data
+                        << "]\nprecisions = [\"fp64\"]\nmachines = [\"host-threads\"]\n";
+    return {file.string(), {}, {}};
+  }
+  std::vector<std::string> ids(const Selection& selection) {
+    std::vector<std::string> ids;
+    for (const PlannedCase& planned : enumerate(selection, source_)) {
+      ids.push_back(planned.id);
+    }
+    return ids;
+  }
+  std::string refusal(const Selection& selection) {
+    try {
+      enumerate(selection, source_);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::filesystem::path folder_;
+  CaseSource source_;
+};
+
+TEST_F(EnumerateTest, CrossesASuiteInStableOrder) {
+  EXPECT_THAT(ids(suite(R"("single", "dp2")", R"("plain", "sgd")", R"("zipf", "text")")),
+              ElementsAre("gpt-tiny.single.plain.fp64.host-threads",
+                          "gpt-tiny.single.text_0123abcd.fp64.host-threads",
+                          "gpt-tiny.single.sgd.fp64.host-threads",
+                          "gpt-tiny.single.sgd-text_0123abcd.fp64.host-threads",
+                          "gpt-tiny.dp2.plain.fp64.host-threads",
+                          "gpt-tiny.dp2.text_0123abcd.fp64.host-threads",
+                          "gpt-tiny.dp2.sgd.fp64.host-threads",
+                          "gpt-tiny.dp2.sgd-text_0123abcd.fp64.host-threads"));
+}
+
+TEST_F(EnumerateTest, KeepsEachIdOnce) {
+  EXPECT_THAT(ids(suite(R"("dp2", "dp2")", R"("plain")", R"("zipf")")),
+              ElementsAre("gpt-tiny.dp2.plain.fp64.host-threads"));
+}
+
+TEST_F(EnumerateTest, KeepsWhatMatchesAnyGlob) {
+  Selection selection = suite(R"("single", "dp2", "tp2")", R"("plain")", R"("zipf")");
+  selection.only = {"*.dp2.*", "*single*"};
+
+  EXPECT_THAT(ids(selection), ElementsAre("gpt-tiny.single.plain.fp64.host-threads",
+                                          "gpt-tiny.dp2.plain.fp64.host-threads"));
+}
+
+TEST_F(EnumerateTest, RefusesASelectionThatMatchesNothing) {
+  Selection selection = suite(R"("single")", R"("plain")", R"("zipf")");
+  selection.only = {"*.tp2.*"};
+
+  EXPECT_THAT(refusal(selection), HasSubstr("matches *.tp2.*"));
+}
+
+TEST_F(EnumerateTest, ExcludesAnIllegalLayoutWithItsReason) {
+  const auto cases = enumerate(suite(R"("tp4", "tp5")", R"("plain")", R"("zipf")"), source_);
+
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0].excluded, "");
+  EXPECT_THAT(cases[1].excluded, HasSubstr("tp 5"));
+}
+
+TEST_F(EnumerateTest, ExcludesWhatIsNotBuiltYet) {
+  const auto cases = enumerate({"", {}, {"gpt-tiny.dp2.plain.bf16.cuda-threads"}}, source_);
+
+  ASSERT_EQ(cases.size(), 1u);
+  EXPECT_THAT(cases[0].excluded, HasSubstr("not built yet"));
+}
+
+TEST_F(EnumerateTest, NamesThePlaceOfAWordThatIsNone) {
+  const Selection selection = suite(R"("dp2")", R"("sdg")", R"("zipf")");
+
+  EXPECT_THAT(refusal(selection), StartsWith(selection.suite + ":1: "));
+  EXPECT_THAT(refusal(selection), HasSubstr("sdg"));
+}
+
+TEST_F(EnumerateTest, ReadsAModelOnceAndHashesItsFile) {
+  const auto cases = enumerate(suite(R"("single")", R"("plain")", R"("zipf")"), source_);
+
+  EXPECT_EQ(cases[0].model.heads, 24);
+  EXPECT_EQ(cases[0].model_file_hash, sha256_hex_of_file(source_.models / "gpt-tiny.toml"));
+}
+
+TEST_F(EnumerateTest, RefusesAModelFileOfAnotherHash) {
+  EXPECT_THAT(refusal({"", {}, {"gpt-tiny@00000000.single.plain.fp64.host-threads"}}),
+              HasSubstr("gpt-tiny@00000000"));
+}
+
+TEST_F(EnumerateTest, FindsEveryCaseOfOurSuitesLegalAndBuilt) {
+  for (const std::string name : {"smoke", "singles"}) {
+    for (const PlannedCase& planned : enumerate({name, {}, {}}, source_)) {
+      EXPECT_EQ(planned.excluded, "") << planned.id;
+    }
+  }
+}
+
+TEST(Glob, KnowsStarsMarksAndSets) {
+  EXPECT_TRUE(matches_glob("gpt-tiny.dp2.plain", "*.dp2.*"));
+  EXPECT_TRUE(matches_glob("dp2", "dp?"));
+  EXPECT_TRUE(matches_glob("dp3", "dp[23]"));
+  EXPECT_FALSE(matches_glob("dp4", "dp[23]"));
+  EXPECT_FALSE(matches_glob("gpt-tiny.dp2", "dp2"));
+}
+
+}  // namespace
+}  // namespace meshparity

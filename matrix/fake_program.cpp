@@ -1,0 +1,117 @@
+// Stands in for the worker and for the reference in tests of the driver: speaks the job protocol,
+// writes dumps without records, and misbehaves as the seed in the case id tells it.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "fixtures/board.hpp"
+#include "fixtures/companions.hpp"
+#include "fixtures/dump.hpp"
+#include "fixtures/job.hpp"
+
+namespace meshparity {
+namespace {
+
+// Seeds of the candidate; the reference behaves for all but kReferenceFails.
+constexpr std::uint64_t kDiesBySignal = 11;
+constexpr std::uint64_t kStandsStill = 12;
+constexpr std::uint64_t kFails = 13;
+constexpr std::uint64_t kExits = 14;
+constexpr std::uint64_t kStandsBeforeBegin = 15;
+constexpr std::uint64_t kExitsAfterDone = 16;
+constexpr std::uint64_t kMovesForTwoSeconds = 17;
+constexpr std::uint64_t kReferenceFails = 20;
+
+void tell(const JobEvent& event) {
+  std::puts(format_event(event).c_str());
+  std::fflush(stdout);
+}
+
+void write_dump(const Job& job, int world) {
+  for (int rank = 0; rank < world; ++rank) {
+    DumpHeader header;
+    header.case_id = job.case_id;
+    header.world = world;
+    header.rank = rank;
+    header.level = job.level;
+    DumpWriter(job.out / rank_file_name(rank), header).complete();
+  }
+  if (job.companions) {
+    write_companions(job.out / "companions_fp32.h5", "fp32", {});
+  }
+}
+
+[[noreturn]] void stand_still() {
+  while (true) {
+    pause();
+  }
+}
+
+void misbehave(std::uint64_t seed, BoardWriter& board) {
+  if (seed == kDiesBySignal) {
+    std::fputs("about to fall\n", stderr);
+    raise(SIGSEGV);
+  } else if (seed == kExits) {
+    std::exit(3);
+  } else if (seed == kStandsStill) {
+    board.enter(0, "layer0.mlp.down/forward", "tp: 0 1");
+    stand_still();
+  } else if (seed == kMovesForTwoSeconds) {
+    for (int i = 0; i < 40; ++i) {
+      board.beat(0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+void run_job(const Job& job, std::size_t number) {
+  const CaseSpec spec = parse_case(job.case_id);
+  if (spec.seed == kStandsBeforeBegin) {
+    stand_still();
+  }
+  JobEvent event;
+  event.job = number;
+  tell(event);
+  std::puts("a library says hello");
+  const int world = job.companions ? 1 : spec.mesh.world_size();
+  event.state = JobEvent::State::failed;
+  if (job.companions && spec.seed == kReferenceFails) {
+    event.what = "the reference gave up";
+    return tell(event);
+  }
+  if (!job.companions) {
+    BoardWriter board(job.out / "board.bin", world);
+    misbehave(spec.seed, board);
+  }
+  if (!job.companions && spec.seed == kFails) {
+    event.rank = 1;
+    event.coordinate = "dp1";
+    event.what = "rank 1 gave up";
+    return tell(event);
+  }
+  write_dump(job, world);
+  event.state = JobEvent::State::done;
+  event.seconds = 0.25;
+  tell(event);
+  if (!job.companions && spec.seed == kExitsAfterDone) {
+    std::exit(5);
+  }
+}
+
+}  // namespace
+}  // namespace meshparity
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    return 2;
+  }
+  const std::vector<meshparity::Job> jobs = meshparity::read_jobs(argv[2]);
+  for (std::size_t number = 0; number < jobs.size(); ++number) {
+    meshparity::run_job(jobs[number], number);
+  }
+  return 0;
+}

@@ -1,0 +1,150 @@
+#include "matrix/reference_cache.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "fixtures/companions.hpp"
+#include "fixtures/content_hash.hpp"
+#include "fixtures/dump.hpp"
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kManifest = "entry.txt";
+
+std::string read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return in ? text.str() : "";
+}
+
+// Throws UsageError or Error saying what is not whole.
+void require_whole(const ReferenceKey& key, const fs::path& folder) {
+  const DumpReader dump(folder / rank_file_name(0));
+  if (dump.header().case_id != key.case_id) {
+    throw Error(fmt::format("the dump is of {}", dump.header().case_id));
+  }
+  const CompanionReader companions(ReferenceCache::companions_file(folder));
+}
+
+struct Entry {
+  fs::path folder;
+  fs::file_time_type used;
+  std::uintmax_t bytes = 0;
+};
+
+std::vector<Entry> entries_in(const fs::path& root) {
+  std::vector<Entry> entries;
+  std::error_code none;
+  for (const auto& candidate : fs::directory_iterator(root, none)) {
+    if (!fs::exists(candidate.path() / kManifest)) {
+      continue;
+    }
+    Entry entry{candidate.path(), fs::last_write_time(candidate.path() / kManifest), 0};
+    for (const auto& file : fs::directory_iterator(candidate.path())) {
+      entry.bytes += file.is_regular_file() ? file.file_size() : 0;
+    }
+    entries.push_back(std::move(entry));
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  return entries;
+}
+
+}  // namespace
+
+ReferenceCache::ReferenceCache(fs::path root, const fs::path& program, std::string cpu_model)
+    : root_(std::move(root)),
+      program_hash_(sha256_hex_of_file(program)),
+      cpu_model_(std::move(cpu_model)) {}
+
+std::string ReferenceCache::name(const ReferenceKey& key) const {
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n", key.case_id, level_name(key.level),
+                                key.model_hash, program_hash_, cpu_model_))
+      .substr(0, 32);
+}
+
+fs::path ReferenceCache::folder(const ReferenceKey& key) const {
+  return root_ / name(key);
+}
+
+fs::path ReferenceCache::companions_file(const fs::path& folder) {
+  return folder / "companions_fp32.h5";
+}
+
+std::string ReferenceCache::manifest(const ReferenceKey& key, const fs::path& folder) const {
+  return fmt::format("case {}\nlevel {}\nmodel {}\nprogram {}\ncpu {}\ndump {}\ncompanions {}\n",
+                     key.case_id, level_name(key.level), key.model_hash, program_hash_, cpu_model_,
+                     fs::file_size(folder / rank_file_name(0)),
+                     fs::file_size(companions_file(folder)));
+}
+
+bool ReferenceCache::holds(const ReferenceKey& key) const {
+  const fs::path entry = folder(key);
+  try {
+    if (read_file(entry / kManifest) != manifest(key, entry)) {
+      return false;
+    }
+    require_whole(key, entry);
+    fs::last_write_time(entry / kManifest, fs::file_time_type::clock::now());  // used, for trim
+    return true;
+  } catch (const Error&) {
+    return false;
+  } catch (const fs::filesystem_error&) {
+    return false;
+  }
+}
+
+fs::path ReferenceCache::begin(const ReferenceKey& key) const {
+  const fs::path making = root_ / fmt::format("making-{}-{}", name(key), getpid());
+  try {
+    fs::remove_all(making);
+    fs::create_directories(making);
+  } catch (const fs::filesystem_error& error) {
+    throw UsageError(fmt::format("the cache folder {} cannot be written: {}; give --cache DIR",
+                                 root_.string(), error.code().message()));
+  }
+  return making;
+}
+
+void ReferenceCache::adopt(const ReferenceKey& key) const {
+  const fs::path making = root_ / fmt::format("making-{}-{}", name(key), getpid());
+  try {
+    require_whole(key, making);
+    const std::string text = manifest(key, making);
+    std::ofstream out(making / kManifest, std::ios::binary);
+    out << text;
+    if (!out.flush()) {
+      throw Error(fmt::format("writing {}", (making / kManifest).string()));
+    }
+    fs::remove_all(folder(key));
+    fs::rename(making, folder(key));
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("keeping the reference of {}: {}", key.case_id, error.what()));
+  }
+}
+
+void ReferenceCache::trim(std::uintmax_t limit, const std::set<fs::path>& in_use) const {
+  const std::vector<Entry> entries = entries_in(root_);
+  std::uintmax_t total = 0;
+  for (const Entry& entry : entries) {
+    total += entry.bytes;
+  }
+  for (const Entry& entry : entries) {
+    if (total > limit && !in_use.contains(entry.folder)) {
+      fs::remove_all(entry.folder);
+      total -= entry.bytes;
+    }
+  }
+}
+
+}  // namespace meshparity

@@ -1,0 +1,87 @@
+#include "matrix/run_case.hpp"
+
+#include <fmt/format.h>
+
+#include "fixtures/rank_grid.hpp"
+
+namespace meshparity {
+namespace {
+
+// The board knows ranks only; people want their coordinate.
+LaunchOutcome with_coordinate(LaunchOutcome outcome, const CaseSpec& spec) {
+  const RankGrid grid = RankGrid::dense(spec.mesh, spec.order);
+  const bool known = outcome.rank >= 0 && outcome.rank < grid.world_size();
+  if (outcome.coordinate.empty() && known) {
+    outcome.coordinate = format_coordinate(grid, grid.coordinate(outcome.rank));
+  }
+  return outcome;
+}
+
+Evidence evidence_of(const EndedCase& ended, const RunRequest& request, const RunDir& dir) {
+  Evidence evidence;
+  evidence.spec = ended.planned.spec;
+  evidence.model = ended.planned.model;
+  evidence.level = request.level;
+  evidence.candidate = dir.dump(ended.planned.id);
+  evidence.reference = ended.reference.folder;
+  evidence.companions = ReferenceCache::companions_file(ended.reference.folder);
+  evidence.board = evidence.candidate / "board.bin";
+  evidence.outcome = with_coordinate(ended.outcome, ended.planned.spec);
+  evidence.replay = replay_command(ended.planned.id, request);
+  return evidence;
+}
+
+CaseReport judged(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
+                  const RunHooks& hooks) {
+  if (!ended.reference.failure.empty()) {
+    return without_evidence(
+        ended.planned.id,
+        fmt::format("the reference of this case could not be made: {}", ended.reference.failure));
+  }
+  try {
+    return hooks.judge(evidence_of(ended, request, dir));
+  } catch (const std::exception& error) {
+    return without_evidence(ended.planned.id,
+                            fmt::format("the evidence could not be judged: {}", error.what()));
+  }
+}
+
+bool is_kept(const CaseReport& report, Keep keep) {
+  return keep == Keep::all || (keep == Keep::failed && report.verdict != Verdict::conforms);
+}
+
+}  // namespace
+
+std::string replay_command(const std::string& id, const RunRequest& request) {
+  return fmt::format("meshparity replay {}{}", id, request.replay_options);
+}
+
+CaseReport without_evidence(const std::string& id, const std::string& reason) {
+  Finding finding;
+  finding.gravity = Verdict::inconclusive;
+  finding.check = "liveness";
+  finding.text = reason;
+  CheckResult check;
+  check.check = "liveness";
+  check.verdict = Verdict::inconclusive;
+  check.findings.push_back(std::move(finding));
+  CaseReport report;
+  report.case_id = id;
+  report.checks.push_back(std::move(check));
+  return report;
+}
+
+CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
+                      const RunHooks& hooks) {
+  CaseReport report = judged(ended, request, dir, hooks);
+  report.case_id = ended.planned.id;
+  report.seconds = ended.seconds;
+  report.replay = replay_command(ended.planned.id, request);
+  if (!is_kept(report, request.keep)) {
+    std::error_code none;  // a dump that stays costs room, no truth
+    std::filesystem::remove_all(dir.dump(ended.planned.id), none);
+  }
+  return report;
+}
+
+}  // namespace meshparity

@@ -1,0 +1,26 @@
+// One case from its evidence to its report; whatever goes wrong on the way is in the report.
+#pragma once
+#include "matrix/references.hpp"
+
+namespace meshparity {
+
+/// What is known of a case when its launch has let go of it.
+struct EndedCase {
+  const PlannedCase& planned;
+  const Reference& reference;
+  LaunchOutcome outcome;
+  double seconds = 0;
+};
+
+/// A report without evidence: inconclusive, with the reason as its only finding.
+CaseReport without_evidence(const std::string& id, const std::string& reason);
+
+/// Judges, and deletes the dump when `keep` says so. A judge that throws makes the case
+/// inconclusive.
+CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
+                      const RunHooks& hooks);
+
+/// "meshparity replay ID", with what it needs besides.
+std::string replay_command(const std::string& id, const RunRequest& request);
+
+}  // namespace meshparity

@@ -1,0 +1,95 @@
+#include "matrix/run_dir.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "fixtures/error.hpp"
+#include "matrix/this_machine.hpp"
+
+namespace meshparity {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void require_new(const fs::path& root) {
+  const fs::file_status there = fs::status(root);
+  if (fs::is_directory(there) && fs::is_empty(root)) {
+    return;
+  }
+  if (fs::exists(there)) {
+    throw UsageError(
+        fmt::format("output folder {} exists and is not empty; give another --out", root.string()));
+  }
+}
+
+}  // namespace
+
+RunDir RunDir::create(const fs::path& root) {
+  try {
+    require_new(root);
+    RunDir made(fs::absolute(root).lexically_normal());
+    fs::create_directories(made.launches());
+    return made;
+  } catch (const fs::filesystem_error& error) {
+    throw UsageError(fmt::format("output folder {} cannot be written: {}; give another --out",
+                                 root.string(), error.code().message()));
+  }
+}
+
+RunDir RunDir::create_by_time(const fs::path& parent) {
+  const std::string now = utc_now();
+  fs::path root = parent / now;
+  for (int again = 2; fs::exists(root); ++again) {
+    root = parent / fmt::format("{}_{}", now, again);
+  }
+  RunDir made = create(root);
+  const fs::path latest = parent / "latest";
+  std::error_code none;  // a link that cannot be made loses nothing of the run
+  if (fs::is_symlink(latest, none) || !fs::exists(latest, none)) {
+    fs::remove(latest, none);
+    fs::create_directory_symlink(root.filename(), latest, none);
+  }
+  return made;
+}
+
+void write_plan(const fs::path& file, const RunPlan& plan) {
+  Json json = {{"command", plan.command}, {"started", plan.started}, {"commit", plan.commit},
+               {"cpu", plan.cpu},         {"cores", plan.cores},     {"level", plan.level},
+               {"text", plan.text},       {"cases", plan.cases}};
+  json["excluded"] = Json::array();
+  for (const ExcludedCase& excluded : plan.excluded) {
+    json["excluded"].push_back({{"case", excluded.id}, {"reason", excluded.reason}});
+  }
+  std::ofstream out(file);
+  out << json.dump(2) << '\n';
+  if (!out.flush()) {
+    throw Error(fmt::format("writing the plan {}", file.string()));
+  }
+}
+
+RunPlan read_plan(const fs::path& file) {
+  try {
+    std::ifstream in(file);
+    const Json json = Json::parse(in);
+    RunPlan plan;
+    plan.command = json.at("command");
+    plan.started = json.at("started");
+    plan.commit = json.at("commit");
+    plan.cpu = json.at("cpu");
+    plan.cores = json.at("cores");
+    plan.level = json.at("level");
+    plan.text = json.at("text");
+    plan.cases = json.at("cases").get<std::vector<std::string>>();
+    for (const Json& excluded : json.at("excluded")) {
+      plan.excluded.push_back({excluded.at("case"), excluded.at("reason")});
+    }
+    return plan;
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{} is no plan of a run: {}", file.string(), error.what()));
+  }
+}
+
+}  // namespace meshparity

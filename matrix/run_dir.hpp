@@ -1,0 +1,53 @@
+// Where a run lies on disk, and its first phase: the plan, written before anything runs.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace meshparity {
+
+/// The folder of one run. Made new, never written over.
+class RunDir {
+ public:
+  /// Throws UsageError when the folder exists and is not empty, or cannot be written.
+  static RunDir create(const std::filesystem::path& root);
+  /// <parent>/<UTC time> with a link <parent>/latest to it.
+  static RunDir create_by_time(const std::filesystem::path& parent);
+
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path plan() const { return root_ / "plan.json"; }
+  std::filesystem::path results() const { return root_ / "results.jsonl"; }
+  std::filesystem::path report() const { return root_ / "report.md"; }
+  /// Job files and logs.
+  std::filesystem::path launches() const { return root_ / "launches"; }
+  std::filesystem::path case_folder(const std::string& id) const { return root_ / id; }
+  std::filesystem::path dump(const std::string& id) const { return root_ / id / "dump"; }
+
+ private:
+  explicit RunDir(std::filesystem::path root) : root_(std::move(root)) {}
+  std::filesystem::path root_;
+};
+
+struct ExcludedCase {
+  std::string id;
+  std::string reason;
+};
+
+/// What a run was asked to do, and where: written before it begins, read by the reports.
+struct RunPlan {
+  std::string command;  // the line to run it again
+  std::string started;  // UTC
+  std::string commit;   // and tree state
+  std::string cpu;
+  int cores = 0;
+  std::string level;
+  std::string text;  // file of the text data; empty when no case reads one
+  std::vector<std::string> cases;
+  std::vector<ExcludedCase> excluded;
+};
+/// Throws Error when the file cannot be written.
+void write_plan(const std::filesystem::path& file, const RunPlan& plan);
+/// Throws UsageError when the file is no plan.
+RunPlan read_plan(const std::filesystem::path& file);
+
+}  // namespace meshparity

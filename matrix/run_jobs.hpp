@@ -1,0 +1,35 @@
+// Runs jobs through a program: several launches side by side, many jobs a launch, and what a dead
+// or standing launch leaves is carried on by a new one (contracts.md §10).
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixtures/job.hpp"
+#include "matrix/judge.hpp"
+
+namespace meshparity {
+
+struct LaunchSettings {
+  std::filesystem::path program;  // meshparity-worker or meshparity-reference
+  std::filesystem::path folder;   // job files and logs
+  int side_by_side = 1;
+  /// A case whose board stands still for so long is killed; none: no board is watched.
+  std::optional<std::chrono::milliseconds> time_limit;
+  /// When nothing more may run; what is unfinished then is inconclusive.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+};
+
+/// Called from several threads. Every job gets exactly one `ended`, whatever happens.
+struct JobHooks {
+  std::function<void(std::size_t job)> begun;
+  std::function<void(std::size_t job, const LaunchOutcome& outcome, double seconds)> ended;
+  std::function<void(const std::string& text)> note;  // about a launch, not about a job
+};
+
+void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks);
+
+}  // namespace meshparity

@@ -1,0 +1,115 @@
+#include "matrix/run_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "fixtures/error.hpp"
+#include "fixtures/job.hpp"
+#include "matrix/references.hpp"
+#include "matrix/run_case.hpp"
+#include "matrix/run_jobs.hpp"
+#include "matrix/task_pool.hpp"
+
+namespace meshparity {
+namespace {
+
+// The third and fourth phase. Cases are launched in the order of the request; each is judged as
+// soon as its launch lets go of it, while the launches go on.
+class Candidates {
+ public:
+  Candidates(const RunRequest& request, const RunDir& dir, const RunHooks& hooks,
+             const std::map<ReferenceKey, Reference>& references)
+      : request_(request),
+        dir_(dir),
+        hooks_(hooks),
+        references_(references),
+        reports_(request.cases.size()),
+        judges_(request.jobs, static_cast<std::size_t>(2 * request.jobs)) {}
+
+  std::vector<CaseReport> run();
+
+ private:
+  const Reference& reference_of(std::size_t place) const {
+    return references_.at(key_of(request_.cases[place], request_.level));
+  }
+  Job job_for(const PlannedCase& planned) const;
+  LaunchSettings settings() const;
+  void close(std::size_t place, const LaunchOutcome& outcome, double seconds);
+
+  const RunRequest& request_;
+  const RunDir& dir_;
+  const RunHooks& hooks_;
+  const std::map<ReferenceKey, Reference>& references_;
+  std::vector<CaseReport> reports_;
+  std::mutex one_at_a_time_;  // hooks
+  TaskPool judges_;
+};
+
+Job Candidates::job_for(const PlannedCase& planned) const {
+  Job job;
+  job.case_id = planned.id;
+  job.out = dir_.dump(planned.id);
+  job.level = request_.level;
+  job.text = planned.spec.text_hash.empty() ? "" : request_.text;
+  job.models = request_.models;
+  job.commit = request_.commit;
+  std::filesystem::create_directories(job.out);
+  return job;
+}
+
+LaunchSettings Candidates::settings() const {
+  LaunchSettings settings{
+      request_.programs.worker, dir_.launches() / "worker", request_.jobs, request_.time_limit, {}};
+  std::filesystem::create_directories(settings.folder);
+  if (request_.budget) {
+    settings.deadline = std::chrono::steady_clock::now() + *request_.budget;
+  }
+  return settings;
+}
+
+void Candidates::close(std::size_t place, const LaunchOutcome& outcome, double seconds) {
+  const EndedCase ended{request_.cases[place], reference_of(place), outcome, seconds};
+  CaseReport report = close_case(ended, request_, dir_, hooks_);
+  const std::lock_guard lock(one_at_a_time_);
+  hooks_.ended(report);
+  reports_[place] = std::move(report);
+}
+
+std::vector<CaseReport> Candidates::run() {
+  std::vector<Job> jobs;
+  std::vector<std::size_t> places;  // job -> case
+  for (std::size_t place = 0; place < request_.cases.size(); ++place) {
+    if (reference_of(place).failure.empty()) {
+      jobs.push_back(job_for(request_.cases[place]));
+      places.push_back(place);
+    } else {
+      close(place, {}, 0);
+    }
+  }
+  JobHooks hooks;
+  hooks.begun = [&](std::size_t job) {
+    const std::lock_guard lock(one_at_a_time_);
+    hooks_.begun(jobs[job].case_id);
+  };
+  hooks.ended = [&](std::size_t job, const LaunchOutcome& outcome, double seconds) {
+    judges_.give([this, place = places[job], outcome, seconds] { close(place, outcome, seconds); });
+  };
+  hooks.note = [&](const std::string& text) {
+    const std::lock_guard lock(one_at_a_time_);
+    hooks_.note(text);
+  };
+  run_jobs(jobs, settings(), hooks);
+  judges_.finish();
+  return std::move(reports_);
+}
+
+}  // namespace
+
+std::vector<CaseReport> run_matrix(const RunRequest& request, const RunDir& dir,
+                                   const RunHooks& hooks) {
+  const auto references = prepare_references(request, dir, hooks);
+  return Candidates(request, dir, hooks, references).run();
+}
+
+}  // namespace meshparity

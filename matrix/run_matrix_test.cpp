@@ -1,0 +1,163 @@
+#include "matrix/run_matrix.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+const fs::path kModels = fs::path(__FILE__).parent_path().parent_path() / "fixtures" / "models";
+
+class RunMatrix : public testing::Test {
+ protected:
+  RunMatrix() {
+    folder_ = fs::path(testing::TempDir()) / ("run_matrix_" + name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    request_.programs = {FAKE_PROGRAM, FAKE_PROGRAM};
+    request_.cache = folder_ / "cache";
+    request_.models = kModels;
+    request_.jobs = 2;
+    request_.time_limit = 1s;
+    hooks_.references_begun = [](std::size_t, std::size_t) {};
+    hooks_.references_ended = [this](const ReferencesMade& made) { made_ = made; };
+    hooks_.begun = [](const std::string&) {};
+    hooks_.ended = [this](const CaseReport& report) { ended_.insert(report.case_id); };
+    hooks_.note = [](const std::string& text) { ADD_FAILURE() << text; };
+    hooks_.judge = [this](const Evidence& evidence) { return verdict_on(evidence); };
+  }
+  static std::string name() {
+    return testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  static std::string id(const std::string& features, const std::string& mesh = "dp2") {
+    return fmt::format("gpt-tiny.{}.{}.fp64.host-threads", mesh, features);
+  }
+  /// Conforms when the launch finished and all that a judge wants is there.
+  CaseReport verdict_on(const Evidence& evidence) {
+    const std::lock_guard lock(mutex_);
+    evidence_.push_back(evidence);
+    CaseReport report;
+    const bool whole =
+        evidence.outcome.finished && fs::exists(evidence.candidate / "rank_0001.h5") &&
+        fs::exists(evidence.reference / "rank_0000.h5") && fs::exists(evidence.companions);
+    report.verdict = whole ? Verdict::conforms : Verdict::diverges;
+    return report;
+  }
+  std::vector<CaseReport> run(const std::vector<std::string>& ids) {
+    const CaseSource source{"", kModels, [] { return std::string(); }};
+    request_.cases = enumerate({"", {}, ids}, source);
+    dir_.emplace(RunDir::create(folder_ / fmt::format("run{}", runs_++)));
+    return run_matrix(request_, *dir_, hooks_);
+  }
+
+  fs::path folder_;
+  RunRequest request_;
+  RunHooks hooks_;
+  ReferencesMade made_;
+  std::set<std::string> ended_;
+  std::mutex mutex_;
+  std::vector<Evidence> evidence_;
+  std::optional<RunDir> dir_;
+  int runs_ = 0;
+};
+
+TEST_F(RunMatrix, ReportsEveryCaseInTheOrderOfTheRequest) {
+  const auto reports = run({id("sgd"), id("plain"), id("mb2"), id("mb4")});
+
+  ASSERT_EQ(reports.size(), 4u);
+  EXPECT_EQ(reports[0].case_id, id("sgd"));
+  EXPECT_EQ(reports[3].case_id, id("mb4"));
+  for (const CaseReport& report : reports) {
+    EXPECT_EQ(report.verdict, Verdict::conforms) << report.case_id;
+    EXPECT_EQ(report.seconds, 0.25);
+    EXPECT_EQ(report.replay, "meshparity replay " + report.case_id);
+  }
+  EXPECT_EQ(ended_.size(), 4u);
+}
+
+TEST_F(RunMatrix, MakesEachReferenceOnceAndFindsItAgain) {
+  run({id("sgd"), id("plain"), id("mb2")});
+  EXPECT_EQ(made_.needed, 2u);
+  EXPECT_EQ(made_.made, 2u);
+
+  run({id("mb4"), id("sgd")});
+  EXPECT_EQ(made_.needed, 2u);
+  EXPECT_EQ(made_.made, 0u);
+}
+
+TEST_F(RunMatrix, DeletesTheDumpsOfConformingCasesOnly) {
+  request_.keep = Keep::failed;
+
+  run({id("plain"), id("seed13")});
+
+  EXPECT_FALSE(fs::exists(dir_->dump(id("plain"))));
+  EXPECT_TRUE(fs::exists(dir_->dump(id("seed13"))));
+}
+
+TEST_F(RunMatrix, KeepsAllDumpsOrNone) {
+  request_.keep = Keep::all;
+  run({id("plain")});
+  EXPECT_TRUE(fs::exists(dir_->dump(id("plain")) / "rank_0000.h5"));
+
+  request_.keep = Keep::none;
+  run({id("seed13")});
+  EXPECT_FALSE(fs::exists(dir_->dump(id("seed13"))));
+}
+
+TEST_F(RunMatrix, TellsTheJudgeHowTheLaunchEndedAndWhichCoordinateItNames) {
+  run({id("seed12", "tp2")});
+
+  ASSERT_EQ(evidence_.size(), 1u);
+  EXPECT_FALSE(evidence_[0].outcome.finished);
+  EXPECT_EQ(evidence_[0].outcome.rank, 1);
+  EXPECT_EQ(evidence_[0].outcome.coordinate, "tp1");
+  EXPECT_EQ(evidence_[0].model.heads, 24);
+}
+
+TEST_F(RunMatrix, IsInconclusiveWithoutAReference) {
+  const auto reports = run({id("seed20"), id("plain")});
+
+  EXPECT_EQ(reports[0].verdict, Verdict::inconclusive);
+  EXPECT_THAT(reports[0].checks.at(0).findings.at(0).text, HasSubstr("the reference gave up"));
+  EXPECT_EQ(reports[1].verdict, Verdict::conforms);
+}
+
+TEST_F(RunMatrix, IsInconclusiveWhenTheJudgeThrows) {
+  hooks_.judge = [](const Evidence&) -> CaseReport { throw Error("the dump is unreadable"); };
+
+  const auto reports = run({id("plain")});
+
+  EXPECT_EQ(reports[0].verdict, Verdict::inconclusive);
+  EXPECT_THAT(reports[0].checks.at(0).findings.at(0).text, HasSubstr("the dump is unreadable"));
+}
+
+TEST_F(RunMatrix, KeepsReferencesOfLevelAllWithTheRun) {
+  request_.level = Level::all;
+
+  run({id("plain")});
+
+  EXPECT_TRUE(evidence_.at(0).reference.string().starts_with(dir_->root().string()));
+  EXPECT_EQ(evidence_.at(0).level, Level::all);
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+}
+
+TEST_F(RunMatrix, ThrowsWhatAHookThrew) {
+  hooks_.ended = [](const CaseReport&) { throw Error("the disk is full"); };
+
+  EXPECT_THROW(run({id("plain")}), Error);
+}
+
+}  // namespace
+}  // namespace meshparity

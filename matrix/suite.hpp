@@ -1,0 +1,34 @@
+// Suites: readable cross products of models, meshes, features, data, precisions and machines, kept
+// in TOML files.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshparity {
+
+/// One [[cases]] table: every combination is a case.
+struct CaseBlock {
+  int line = 0;  // where it stands, for errors
+  std::vector<std::string> models;
+  std::vector<std::string> meshes;
+  std::vector<std::string> features;  // "plain", "zero1-mb2": tokens without the data
+  std::vector<std::string> data;      // "zipf", "text"
+  std::vector<std::string> precisions;
+  std::vector<std::string> machines;
+};
+
+struct Suite {
+  std::string origin;  // the file, for errors
+  std::vector<CaseBlock> blocks;
+};
+
+/// Throws UsageError "ORIGIN:LINE: what is wrong": TOML syntax, an unknown or missing key, a value
+/// that is no list of texts, an empty list, unknown data, no [[cases]].
+Suite parse_suite(std::string_view toml, const std::string& origin);
+/// A suite by name from the folder, or by path when the name ends in ".toml". Throws UsageError
+/// listing the names that exist.
+Suite load_suite(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace meshparity
