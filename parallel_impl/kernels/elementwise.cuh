@@ -1,4 +1,4 @@
-// Elementwise sums and products.
+// Elementwise sums, products and copies.
 #pragma once
 #include "parallel_impl/kernels/group.cuh"
 
@@ -32,6 +32,21 @@ struct AddInto {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
     for_chunk(group, chunk, count, [&](int i) { into[i] = into[i] + from[i]; });
+  }
+};
+
+/// into = from
+template <class T>
+struct Copy {
+  const T* from;
+  T* into;
+  int count;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count, [&](int i) { into[i] = from[i]; });
   }
 };
 

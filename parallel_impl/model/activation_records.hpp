@@ -1,0 +1,50 @@
+// Records of one micro-batch's activations and their gradients: what a rank holds becomes a piece
+// with its place in the step's global tensor.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "fixtures/model_spec.hpp"
+#include "parallel_impl/mesh/mesh.hpp"
+#include "parallel_impl/model/micro_batch.hpp"
+#include "parallel_impl/model/placement.hpp"
+#include "parallel_impl/recorder.hpp"
+
+namespace meshparity {
+
+template <class T>
+class ActivationRecords {
+ public:
+  ActivationRecords(const ModelSpec& model, const Mesh& mesh, Recorder& recorder, Memory& memory);
+
+  /// What follows belongs to this micro-batch.
+  void begin(const BatchPlace& place) { place_ = place; }
+
+  /// [B, S, width]: whole (Rep) or this rank's features (Shard(1)).
+  void features(Phase phase, const std::string& name, const Tensor<T>& values);
+  /// [B, S, heads, head_dim]: this rank's heads.
+  void heads(Phase phase, const std::string& name, const Tensor<T>& values);
+  /// [B, heads, S, S]: this rank's heads; rows are (sample, head, query).
+  void scores(Phase phase, const std::string& name, const Tensor<T>& values);
+  /// [B, S, vocabulary]: this rank's columns without padding.
+  void vocabulary(Phase phase, const std::string& name, const Tensor<T>& values,
+                  const VocabularySlice& slice);
+  /// [B, S]: one number a token.
+  void tokens(Phase phase, const std::string& name, const Tensor<T>& values);
+  /// At level all: what this rank puts into a sum, under
+  /// /local/step<s>/<role>/contribution/layer<l>/mb<m>.
+  void contribution(const std::string& role, int layer, const Tensor<T>& values);
+
+ private:
+  void piece(Phase phase, const std::string& name, Box box, const Tensor<T>& values);
+  std::span<const T> on_host(const Tensor<T>& values);
+
+  const ModelSpec& model_;
+  const Mesh& mesh_;
+  Recorder& recorder_;
+  Memory& memory_;
+  BatchPlace place_;
+  std::vector<T> host_;
+};
+
+}  // namespace meshparity

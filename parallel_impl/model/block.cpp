@@ -1,0 +1,121 @@
+#include "parallel_impl/model/block.hpp"
+
+#include <fmt/format.h>
+
+namespace meshparity {
+namespace {
+
+template <class T>
+Param<T>& of_layer(Parameters<T>& params, int layer, const char* name) {
+  return params.at(fmt::format("layer{}.{}", layer, name));
+}
+
+}  // namespace
+
+template <class T>
+Block<T>::Saved::Saved(const RankParts<T>& parts)
+    : norm1(parts.extent, parts.backend),
+      norm2(parts.extent, parts.backend),
+      attention(parts),
+      mlp(parts),
+      normed1(parts.backend, MemoryTag::activation_W, parts.extent.rows * parts.model.hidden),
+      residual(parts.backend, MemoryTag::activation_B, normed1.count()),
+      normed2(parts.backend, MemoryTag::activation_W, normed1.count()),
+      out(parts.backend, MemoryTag::activation_B, normed1.count()),
+      words1(parts.words.buffer(parts.backend, normed1.count())),
+      words2(parts.words.buffer(parts.backend, normed1.count())) {}
+
+template <class T>
+Block<T>::Block(RankParts<T>& parts, Parameters<T>& params, int layer)
+    : parts_(parts),
+      layer_(layer),
+      norm1_(parts, of_layer(params, layer, "norm1.weight"), of_layer(params, layer, "norm1.bias")),
+      norm2_(parts, of_layer(params, layer, "norm2.weight"), of_layer(params, layer, "norm2.bias")),
+      attention_(parts, params, layer),
+      mlp_(parts, params, layer) {}
+
+template <class T>
+std::string Block<T>::name(const char* record) const {
+  return fmt::format("layer{}.{}", layer_, record);
+}
+
+template <class T>
+Tensor<T> Block<T>::forward(const BatchPlace& place, const Tensor<T>& x, Saved& saved) {
+  parts_.beat();
+  parts_.records.features(Phase::forward, name("in"), x);
+  return mlp_half(place, attention_half(place, x, saved), saved);
+}
+
+template <class T>
+Tensor<T> Block<T>::attention_half(const BatchPlace& place, const Tensor<T>& x, Saved& saved) {
+  Tensor<T> normed = matrix_in(saved.normed1, x.rows, rep());
+  Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
+  Tensor<T> out = matrix_in(saved.residual, x.rows, rep());
+  norm1_.forward(x, normed, saved.norm1);
+  parts_.records.features(Phase::forward, name("norm1"), normed);
+  attention_.forward(place, normed, branch, saved.attention);
+  parts_.words.fill_hidden(WordOp::attention_residual_dropout, layer_, place, saved.words1);
+  branch.demand(rep());
+  parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words1.get(), out.data,
+                                        out.count(), parts_.words.template rule<T>()});
+  parts_.records.features(Phase::forward, name("attn.residual"), out);
+  return out;
+}
+
+template <class T>
+Tensor<T> Block<T>::mlp_half(const BatchPlace& place, const Tensor<T>& x, Saved& saved) {
+  Tensor<T> normed = matrix_in(saved.normed2, x.rows, rep());
+  Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
+  Tensor<T> out = matrix_in(saved.out, x.rows, rep());
+  norm2_.forward(x, normed, saved.norm2);
+  parts_.records.features(Phase::forward, name("norm2"), normed);
+  mlp_.forward(place, normed, branch, saved.mlp);
+  parts_.words.fill_hidden(WordOp::mlp_residual_dropout, layer_, place, saved.words2);
+  branch.demand(rep());
+  parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words2.get(), out.data,
+                                        out.count(), parts_.words.template rule<T>()});
+  parts_.records.features(Phase::forward, name("out"), out);
+  return out;
+}
+
+template <class T>
+void Block<T>::backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
+  parts_.beat();
+  grad.demand(rep());
+  parts_.records.features(Phase::backward, name("out"), grad);
+  mlp_half_backward(place, grad, saved);
+  parts_.records.features(Phase::backward, name("attn.residual"), grad);
+  attention_half_backward(place, grad, saved);
+  parts_.records.features(Phase::backward, name("in"), grad);
+}
+
+template <class T>
+void Block<T>::mlp_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
+  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, rep());
+  Tensor<T> back = matrix_in(parts_.work.back, grad.rows, part());
+  parts_.backend.run(Dropout<T>{grad.data, saved.words2.get(), branch.data, branch.count(),
+                                parts_.words.template rule<T>()});
+  parts_.records.features(Phase::backward, name("mlp.out"), branch);
+  mlp_.backward(place, branch, back, saved.mlp);
+  parts_.records.features(Phase::backward, name("norm2"), back);
+  norm2_.backward(back, saved.norm2);
+  parts_.backend.run(AddInto<T>{back.data, grad.data, grad.count()});
+}
+
+template <class T>
+void Block<T>::attention_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
+  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, rep());
+  Tensor<T> back = matrix_in(parts_.work.back, grad.rows, part());
+  parts_.backend.run(Dropout<T>{grad.data, saved.words1.get(), branch.data, branch.count(),
+                                parts_.words.template rule<T>()});
+  parts_.records.features(Phase::backward, name("attn.out"), branch);
+  attention_.backward(place, branch, back, saved.attention);
+  parts_.records.features(Phase::backward, name("norm1"), back);
+  norm1_.backward(back, saved.norm1);
+  parts_.backend.run(AddInto<T>{back.data, grad.data, grad.count()});
+}
+
+template class Block<double>;
+template class Block<float>;
+
+}  // namespace meshparity

@@ -1,0 +1,59 @@
+// The random words of dropout: by global sample, position, head and feature, so that no layout
+// changes which elements are kept (algorithms.md §10.3).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fixtures/case_spec.hpp"
+#include "fixtures/model_spec.hpp"
+#include "fixtures/random_words.hpp"
+#include "parallel_impl/backend/buffer.hpp"
+#include "parallel_impl/model/micro_batch.hpp"
+
+namespace meshparity {
+
+/// Words for the elements of an activation, in its layout; null without dropout.
+class WordBuffer {
+ public:
+  WordBuffer() = default;
+  WordBuffer(Memory& memory, std::int64_t count) : words_(memory, MemoryTag::activation_B, count) {}
+  const unsigned* get() const { return words_.data(); }
+
+ private:
+  friend class KeepWords;
+  Buffer<unsigned> words_;
+};
+
+class KeepWords {
+ public:
+  KeepWords(const CaseSpec& spec, const ModelSpec& model);
+
+  /// Room for the words of `count` elements; none when the case has no dropout.
+  WordBuffer buffer(Memory& memory, std::int64_t count) const;
+  /// Elements (sample*S + position)*h + feature of the micro-batch.
+  void fill_hidden(WordOp op, int layer, const BatchPlace& place, WordBuffer& out);
+  /// Elements ((sample*a + head)*S + query)*S + key, heads [first_head, first_head + heads).
+  struct Heads {
+    int first = 0;
+    int count = 0;
+  };
+  void fill_attention(int layer, const BatchPlace& place, Heads heads, WordBuffer& out);
+
+  template <class T>
+  DropoutRule<T> rule() const {
+    return {threshold_, static_cast<T>(1.0 - probability_)};
+  }
+
+ private:
+  WordStream stream(WordOp op, int layer, int step) const;
+
+  bool enabled_;
+  std::uint64_t seed_;
+  double probability_;
+  unsigned threshold_;
+  int hidden_;
+  int heads_;
+  std::vector<unsigned> host_;
+};
+
+}  // namespace meshparity

@@ -1,0 +1,54 @@
+#include "parallel_impl/model/micro_batch.hpp"
+
+#include <cassert>
+
+namespace meshparity {
+
+BatchPlace batch_place(const ModelSpec& model, const CaseSpec& spec, const Mesh& mesh, int step,
+                       int mb) {
+  const int parts = mesh.degree(Axis::dp) * spec.micro_batches;
+  assert(model.global_batch % parts == 0);
+  BatchPlace place;
+  place.step = step;
+  place.mb = mb;
+  place.samples = model.global_batch / parts;
+  place.first_sample = (mesh.index(Axis::dp) * spec.micro_batches + mb) * place.samples;
+  place.sequence = model.sequence;
+  return place;
+}
+
+template <class T>
+MicroBatch<T>::MicroBatch(int rows, Memory& memory)
+    : tokens_(memory, MemoryTag::activation_B, rows),
+      labels_(memory, MemoryTag::activation_B, rows),
+      weights_(memory, MemoryTag::activation_B, rows),
+      host_tokens_(static_cast<std::size_t>(rows)),
+      host_labels_(static_cast<std::size_t>(rows)),
+      host_weights_(static_cast<std::size_t>(rows)) {}
+
+template <class T>
+void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place) {
+  assert(static_cast<std::size_t>(place.rows()) == host_tokens_.size());
+  place_ = place;
+  counted_ = 0;
+  std::size_t row = 0;
+  for (int j = 0; j < place.samples; ++j) {
+    const int sample = place.first_sample + j;
+    const int length = inputs.length(place.step, sample);
+    for (int p = 0; p < place.sequence; ++p, ++row) {
+      const bool counts = p < length && inputs.mask_bit(place.step, sample, p);
+      host_tokens_[row] = inputs.token(place.step, sample, p);
+      host_labels_[row] = inputs.token(place.step, sample, p + 1);
+      host_weights_[row] = counts ? T(1) : T(0);
+      counted_ += counts ? 1 : 0;
+    }
+  }
+  tokens_.upload(host_tokens_);
+  labels_.upload(host_labels_);
+  weights_.upload(host_weights_);
+}
+
+template class MicroBatch<double>;
+template class MicroBatch<float>;
+
+}  // namespace meshparity

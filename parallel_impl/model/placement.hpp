@@ -1,0 +1,52 @@
+// How a tensor lies over the tensor-parallel group, as a tag at run time: layers demand the state
+// that they need of what they are given (algorithms.md §0.2).
+#pragma once
+#include <cassert>
+#include <cstdint>
+#include <span>
+
+#include "parallel_impl/backend/buffer.hpp"
+
+namespace meshparity {
+
+enum class Spread {
+  replicated,  // every rank holds the whole value
+  sharded,     // rank r holds slice r of one dim
+  partial,     // the value is the sum of what the ranks hold
+};
+
+struct TpState {
+  Spread spread = Spread::replicated;
+  int dim = -1;  // sharded only
+  bool operator==(const TpState&) const = default;
+};
+constexpr TpState rep() {
+  return {Spread::replicated, -1};
+}
+constexpr TpState shard(int dim) {
+  return {Spread::sharded, dim};
+}
+constexpr TpState part() {
+  return {Spread::partial, -1};
+}
+
+/// What this rank holds of a matrix: a row a token, row-major. Refers to memory, owns none.
+template <class T>
+struct Tensor {
+  T* data = nullptr;
+  int rows = 0;
+  int columns = 0;
+  TpState tp;
+
+  int count() const { return rows * columns; }
+  std::span<T> span() const { return {data, static_cast<std::size_t>(count())}; }
+  void demand([[maybe_unused]] TpState state) const { assert(tp == state); }
+};
+
+template <class T>
+Tensor<T> matrix_in(Buffer<T>& buffer, int rows, TpState state) {
+  assert(rows > 0 && buffer.count() % rows == 0);
+  return {buffer.data(), rows, static_cast<int>(buffer.count() / rows), state};
+}
+
+}  // namespace meshparity

@@ -1,0 +1,63 @@
+#include "parallel_impl/model/row_linear.hpp"
+
+#include <utility>
+
+#include "parallel_impl/model/linear.hpp"
+
+namespace meshparity {
+
+template <class T>
+RowLinear<T>::RowLinear(RankParts<T>& parts, Param<T>& weight, Param<T>& bias, std::string role)
+    : parts_(parts), weight_(weight), bias_(bias), role_(std::move(role)) {}
+
+template <class T>
+bool RowLinear<T>::adds_bias_everywhere(const BatchPlace& place) const {
+  return role_ == "attn.out" &&
+         parts_.faults.fires("rowbias_every_rank", {weight_.spec.layer, role_, "forward",
+                                                    place.step, parts_.mesh.rank()});
+}
+
+template <class T>
+void RowLinear<T>::add_bias(Tensor<T>& out) const {
+  parts_.backend.run(AddBias<T>{out.data, bias_.value, out.rows, out.columns});
+}
+
+template <class T>
+void RowLinear<T>::forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out) const {
+  x.demand(shard(1));
+  parts_.backend.run(product(x, weight_.value, out));
+  out.tp = part();
+  const bool everywhere = adds_bias_everywhere(place);
+  if (everywhere) {
+    add_bias(out);
+  }
+  parts_.records.contribution(role_, weight_.spec.layer, out);
+  sum_over_tp(parts_, out, site_in(place, weight_.spec.layer, role_, "forward"));
+  if (!everywhere) {
+    add_bias(out);
+  }
+}
+
+template <class T>
+void RowLinear<T>::input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const {
+  grad_out.demand(rep());
+  parts_.backend.run(product_with_transposed(grad_out, weight_.value, grad_x));
+  grad_x.tp = shard(1);
+}
+
+template <class T>
+void RowLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) const {
+  x.demand(shard(1));
+  grad_out.demand(rep());
+  T* sum = parts_.work.param_grad.data();
+  parts_.backend.run(transposed_product(x, grad_out, sum));
+  add_param_grad(parts_, weight_);
+  // Every rank sees all rows of grad_out, so the bias gradient is whole and not summed again.
+  parts_.backend.run(ColumnSum<T>{grad_out.data, sum, grad_out.rows, grad_out.columns});
+  add_param_grad(parts_, bias_);
+}
+
+template class RowLinear<double>;
+template class RowLinear<float>;
+
+}  // namespace meshparity

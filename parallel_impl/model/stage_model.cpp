@@ -1,0 +1,81 @@
+#include "parallel_impl/model/stage_model.hpp"
+
+#include <fmt/format.h>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+
+void require_gpt(const ModelSpec& model) {
+  const bool built = model.norm == Norm::layernorm && model.positions == Positions::learned &&
+                     model.activation == Activation::gelu_erf && model.biases && !model.qk_norm &&
+                     model.kv_heads == model.heads;
+  if (!built) {
+    throw NotBuiltYet(
+        fmt::format("model {}: only LayerNorm, learned positions, erf GELU, biases and as many "
+                    "key as query heads are built; use gpt-tiny",
+                    model.name));
+  }
+}
+
+template <class T>
+StageModel<T>::Saved::Saved(const StageModel& model)
+    : embedding(model.parts_),
+      norm(model.parts_.extent, model.parts_.backend),
+      normed(model.parts_.backend, MemoryTag::activation_W,
+             model.parts_.extent.rows * model.parts_.model.hidden),
+      loss(model.parts_, model.loss_.columns()) {
+  blocks.reserve(model.blocks_.size());
+  for (std::size_t i = 0; i < model.blocks_.size(); ++i) {
+    blocks.emplace_back(model.parts_);
+  }
+}
+
+template <class T>
+StageModel<T>::StageModel(RankParts<T>& parts, Parameters<T>& params, double smoothing)
+    : parts_(parts),
+      embedding_(parts, params.at("embed.weight"), params.at("embed.position")),
+      norm_(parts, params.at("final_norm.weight"), params.at("final_norm.bias")),
+      loss_(parts, params.at("head.weight"), smoothing),
+      grad_(parts.backend, MemoryTag::buffer, parts.extent.rows * parts.model.hidden) {
+  blocks_.reserve(static_cast<std::size_t>(parts.model.layers));
+  for (int layer = 0; layer < parts.model.layers; ++layer) {
+    blocks_.emplace_back(parts, params, layer);
+  }
+}
+
+template <class T>
+void StageModel<T>::forward(const MicroBatch<T>& batch, Saved& saved) {
+  const BatchPlace& place = batch.place();
+  parts_.records.begin(place);
+  parts_.beat();
+  Tensor<T> x = embedding_.forward(batch, saved.embedding);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    x = blocks_[i].forward(place, x, saved.blocks[i]);
+  }
+  parts_.beat();
+  Tensor<T> normed = matrix_in(saved.normed, x.rows, rep());
+  norm_.forward(x, normed, saved.norm);
+  parts_.records.features(Phase::forward, "final_norm", normed);
+  loss_.forward(batch, normed, saved.loss);
+}
+
+template <class T>
+void StageModel<T>::backward(const MicroBatch<T>& batch, Saved& saved) {
+  parts_.records.begin(batch.place());
+  parts_.beat();
+  Tensor<T> grad = matrix_in(grad_, batch.place().rows(), part());
+  loss_.backward(batch, grad, saved.loss);
+  parts_.records.features(Phase::backward, "final_norm", grad);
+  norm_.backward(grad, saved.norm);
+  for (std::size_t i = blocks_.size(); i-- > 0;) {
+    blocks_[i].backward(batch.place(), grad, saved.blocks[i]);
+  }
+  parts_.beat();
+  embedding_.backward(batch, grad, saved.embedding);
+}
+
+template class StageModel<double>;
+template class StageModel<float>;
+
+}  // namespace meshparity

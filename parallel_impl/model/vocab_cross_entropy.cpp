@@ -1,0 +1,81 @@
+#include "parallel_impl/model/vocab_cross_entropy.hpp"
+
+#include "parallel_impl/model/linear.hpp"
+
+namespace meshparity {
+
+template <class T>
+VocabCrossEntropy<T>::Saved::Saved(const RankParts<T>& parts, int columns)
+    : logits(parts.backend, MemoryTag::activation_B, parts.extent.rows * columns),
+      row_max(parts.backend, MemoryTag::activation_B, parts.extent.rows),
+      target(parts.backend, MemoryTag::activation_B, parts.extent.rows),
+      sums(parts.backend, MemoryTag::activation_B, 2 * parts.extent.rows),
+      loss(parts.backend, MemoryTag::activation_B, parts.extent.rows) {}
+
+template <class T>
+VocabCrossEntropy<T>::VocabCrossEntropy(RankParts<T>& parts, Param<T>& head, double smoothing)
+    : parts_(parts), head_(head), smoothing_(smoothing) {
+  slice_.width = head.slice.rows;
+  slice_.first = head.slice.rows * parts.tp.index;
+  slice_.logical = static_cast<int>(head.slice.box.extent[0]);
+  slice_.global = parts.model.vocabulary;
+}
+
+template <class T>
+std::span<T> VocabCrossEntropy<T>::summed(Saved& saved) const {
+  const std::int64_t rows = saved.row_max.count();
+  return {saved.sums.data(), static_cast<std::size_t>(smoothing_ > 0 ? 2 * rows : rows)};
+}
+
+template <class T>
+void VocabCrossEntropy<T>::forward(const MicroBatch<T>& batch, const Tensor<T>& x,
+                                   Saved& saved) const {
+  x.demand(rep());
+  saved.x = x;
+  Tensor<T> logits = matrix_in(saved.logits, x.rows, shard(1));
+  parts_.backend.run(product_with_transposed(x, head_.value, logits));
+  parts_.records.vocabulary(Phase::forward, "logits", logits, slice_);
+
+  Tensor<T> top = matrix_in(saved.row_max, x.rows, part());
+  parts_.backend.run(LogitMax<T>{logits.data, top.data, x.rows, slice_});
+  parts_.comm.all_reduce(parts_.tp, top.span(), ReduceOp::max,
+                         site_in(batch.place(), -1, "loss.max", "forward"));
+  losses(batch, saved);
+}
+
+template <class T>
+void VocabCrossEntropy<T>::losses(const MicroBatch<T>& batch, Saved& saved) const {
+  const BatchPlace& place = batch.place();
+  const int rows = place.rows();
+  T* plain = saved.sums.data() + rows;
+  Tensor<T> target = matrix_in(saved.target, rows, part());
+  parts_.backend.run(LogitSums<T>{saved.logits.data(), saved.row_max.data(), batch.labels(),
+                                  target.data, saved.sums.data(), plain, rows, slice_});
+  sum_over_tp(parts_, target, site_in(place, -1, "loss.target", "forward"));
+  parts_.comm.all_reduce(parts_.tp, summed(saved), ReduceOp::sum,
+                         site_in(place, -1, "loss.sum", "forward"));
+  const Tensor<T> loss = matrix_in(saved.loss, rows, rep());
+  parts_.backend.run(TokenLoss<T>{target.data, saved.sums.data(), plain, batch.weights(), loss.data,
+                                  rows, slice_.global, static_cast<T>(smoothing_)});
+  parts_.records.tokens(Phase::loss, "loss.token", loss);
+}
+
+template <class T>
+void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_x,
+                                    Saved& saved) const {
+  const Tensor<T> grad = matrix_in(saved.logits, grad_x.rows, shard(1));
+  parts_.backend.run(LogitGrad<T>{grad.data, saved.row_max.data(), saved.sums.data(),
+                                  batch.labels(), batch.weights(), grad.data, grad.rows, slice_,
+                                  static_cast<T>(smoothing_)});
+  parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
+  parts_.backend.run(transposed_product(grad, saved.x, parts_.work.param_grad.data()));
+  add_param_grad(parts_, head_);
+  parts_.backend.run(product(grad, head_.value, grad_x));
+  grad_x.tp = part();
+  sum_over_tp(parts_, grad_x, site_in(batch.place(), -1, "head", "backward"));
+}
+
+template class VocabCrossEntropy<double>;
+template class VocabCrossEntropy<float>;
+
+}  // namespace meshparity

@@ -1,0 +1,106 @@
+#include "parallel_impl/optimizer/gradients.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "parallel_impl/optimizer/exact_sum.hpp"
+
+namespace meshparity {
+namespace {
+
+template <class T>
+std::span<T> elements(Param<T>& param) {
+  return {param.grad.data(), static_cast<std::size_t>(param.count())};
+}
+
+template <class T>
+std::vector<T> logical_on_host(const Param<T>& param, Memory& memory) {
+  std::vector<T> held(static_cast<std::size_t>(param.slice.logical));
+  memory.download(param.grad.data(), held.data(), held.size() * sizeof(T));
+  return held;
+}
+
+}  // namespace
+
+template <class T>
+Gradients<T>::Gradients(const Parts& parts, Parameters<T>& params)
+    : parts_(parts),
+      params_(params),
+      dp_(parts.mesh.group({Axis::dp})),
+      tp_(parts.mesh.group({Axis::tp})) {}
+
+template <class T>
+void Gradients<T>::record_contribution(const Param<T>& param, int step) {
+  if (parts_.recorder.wants_local()) {
+    const std::vector<T> held = logical_on_host(param, parts_.backend);
+    parts_.recorder.record_local(
+        fmt::format("step{}/grad.dp/contribution/{}", step, param.spec.name),
+        param.slice.box.extent, std::vector<double>(held.begin(), held.end()));
+  }
+}
+
+template <class T>
+void Gradients<T>::sum_over_dp(int step) {
+  for (Param<T>& param : params_.all()) {
+    record_contribution(param, step);
+    const FaultPlace place = {param.spec.layer, "grad.dp", "grad", step, parts_.mesh.rank()};
+    const bool left_out =
+        param.spec.name == "layer0.norm1.weight" && parts_.faults.fires("skip_dp_grad", place);
+    if (!left_out) {
+      parts_.comm.all_reduce(dp_, elements(param), ReduceOp::sum,
+                             Site{param.spec.layer, "grad.dp", "grad", step, 0});
+    }
+  }
+}
+
+template <class T>
+void Gradients<T>::tie() {
+  for (Param<T>& head : params_.all()) {
+    if (head.is_tied()) {
+      Param<T>& embedding = params_.at(head.spec.tied_to);
+      parts_.backend.run(AddInto<T>{head.grad.data(), embedding.grad.data(), head.count()});
+      parts_.backend.run(Copy<T>{embedding.grad.data(), head.grad.data(), head.count()});
+    }
+  }
+}
+
+template <class T>
+void Gradients<T>::divide_by(std::int64_t tokens) {
+  const double factor = tokens == 0 ? 0.0 : 1.0 / static_cast<double>(tokens);
+  for (Param<T>& param : params_.all()) {
+    parts_.backend.run(Scale<T>{param.grad.data(), param.count(), static_cast<T>(factor)});
+  }
+}
+
+template <class T>
+bool Gradients<T>::counts_here(const Param<T>& param) const {
+  const bool has_own_slice = param.slice.shard_dim >= 0;
+  return !param.is_tied() && (has_own_slice || tp_.index == 0);
+}
+
+template <class T>
+double Gradients<T>::norm(int step) {
+  ExactSum squares;
+  for (const Param<T>& param : params_.all()) {
+    if (counts_here(param)) {
+      for (const T value : logical_on_host(param, parts_.backend)) {
+        const auto wide = static_cast<double>(value);
+        squares.add(wide * wide);
+      }
+    }
+  }
+  parts_.comm.all_reduce(tp_, squares.mergeable(), ReduceOp::sum,
+                         Site{-1, "norm", "scalar", step, 0});
+  return std::sqrt(squares.value());
+}
+
+double clip_coefficient(double limit, double norm) {
+  const double coefficient = limit / (norm + 1e-6);
+  return coefficient < 1.0 ? coefficient : std::isnan(coefficient) ? coefficient : 1.0;
+}
+
+template class Gradients<double>;
+template class Gradients<float>;
+
+}  // namespace meshparity

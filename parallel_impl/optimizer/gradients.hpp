@@ -1,0 +1,51 @@
+// What happens to a step's gradients between the last backward pass and the optimizer: sum over
+// data-parallel ranks, the two halves of a tied weight, division by the tokens, the clip norm.
+#pragma once
+#include <cstdint>
+
+#include "fault_injection/fault_plan.hpp"
+#include "parallel_impl/comm/comm.hpp"
+#include "parallel_impl/mesh/mesh.hpp"
+#include "parallel_impl/model/parameters.hpp"
+#include "parallel_impl/recorder.hpp"
+
+namespace meshparity {
+
+/// Everything referenced outlives it.
+template <class T>
+class Gradients {
+ public:
+  struct Parts {
+    const Mesh& mesh;
+    Comm& comm;
+    Backend<T>& backend;
+    Recorder& recorder;
+    FaultPlan& faults;
+  };
+  Gradients(const Parts& parts, Parameters<T>& params);
+
+  /// One all-reduce a parameter, in the table's order. At level all, what this rank puts in goes to
+  /// /local/step<s>/grad.dp/contribution/<parameter>.
+  void sum_over_dp(int step);
+  /// A tied weight's two uses have a buffer each on every layout, added here once: both end with
+  /// embedding + head.
+  void tie();
+  /// Multiplies by 1 / tokens, by 0 where there is no token.
+  void divide_by(std::int64_t tokens);
+  /// Root of the sum of squares over the distinct elements of the model: squares rounded, then
+  /// added without rounding, so the bits do not depend on the layout.
+  double norm(int step);
+
+ private:
+  void record_contribution(const Param<T>& param, int step);
+  bool counts_here(const Param<T>& param) const;
+
+  Parts parts_;
+  Parameters<T>& params_;
+  CommGroup dp_, tp_;
+};
+
+/// min(1, limit / (norm + 1e-6))
+double clip_coefficient(double limit, double norm);
+
+}  // namespace meshparity

@@ -1,0 +1,91 @@
+#include "parallel_impl/optimizer/optimizer.hpp"
+
+#include <cmath>
+
+namespace meshparity {
+
+template <class T>
+Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>& backend,
+                        Parameters<T>& params)
+    : kind_(spec.optimizer), model_(model), backend_(backend), params_(params) {
+  const bool has_first = kind_ != OptimizerKind::sgd;
+  const bool has_second = kind_ == OptimizerKind::adamw;
+  std::vector<Param<T>>& all = params.all();
+  for (std::size_t index = 0; index < all.size(); ++index) {
+    const Param<T>& param = all[index];
+    const std::int64_t count = param.is_tied() ? 0 : param.count();
+    source_.push_back(param.is_tied()
+                          ? static_cast<std::size_t>(&params.at(param.spec.tied_to) - all.data())
+                          : index);
+    moment1_.emplace_back(backend, MemoryTag::optimizer, has_first ? count : 0);
+    moment2_.emplace_back(backend, MemoryTag::optimizer, has_second ? count : 0);
+  }
+}
+
+template <class T>
+double Optimizer<T>::learning_rate() const {
+  return kind_ == OptimizerKind::adamw ? model_.learning_rate : model_.sgd_learning_rate;
+}
+
+template <class T>
+void Optimizer<T>::step(double clip) {
+  ++steps_taken_;
+  for (std::size_t index = 0; index < params_.all().size(); ++index) {
+    Param<T>& param = params_.all()[index];
+    if (param.is_tied()) {
+      continue;
+    }
+    switch (kind_) {
+      case OptimizerKind::adamw:
+        adamw(index, clip);
+        break;
+      case OptimizerKind::sgd:
+        sgd(param, clip);
+        break;
+      case OptimizerKind::momentum:
+        momentum(index, clip);
+        break;
+    }
+  }
+}
+
+template <class T>
+void Optimizer<T>::adamw(std::size_t index, double clip) {
+  Param<T>& param = params_.all()[index];
+  const auto steps = static_cast<double>(steps_taken_);
+  AdamW<T> kernel;
+  kernel.theta = param.value;
+  kernel.grad = param.grad.data();
+  kernel.moment1 = moment1_[index].data();
+  kernel.moment2 = moment2_[index].data();
+  kernel.count = param.count();
+  kernel.decays = param.spec.decay;
+  kernel.clip = static_cast<T>(clip);
+  kernel.learning_rate = static_cast<T>(learning_rate());
+  kernel.beta1 = static_cast<T>(model_.beta1);
+  kernel.beta2 = static_cast<T>(model_.beta2);
+  kernel.epsilon = static_cast<T>(model_.adam_epsilon);
+  kernel.weight_decay = static_cast<T>(model_.weight_decay);
+  kernel.correction1 = static_cast<T>(1.0 - std::pow(model_.beta1, steps));
+  kernel.correction2 = static_cast<T>(1.0 - std::pow(model_.beta2, steps));
+  backend_.run(kernel);
+}
+
+template <class T>
+void Optimizer<T>::sgd(Param<T>& param, double clip) {
+  backend_.run(Sgd<T>{param.value, param.grad.data(), param.count(), static_cast<T>(clip),
+                      static_cast<T>(learning_rate())});
+}
+
+template <class T>
+void Optimizer<T>::momentum(std::size_t index, double clip) {
+  Param<T>& param = params_.all()[index];
+  backend_.run(Momentum<T>{param.value, param.grad.data(), moment1_[index].data(), param.count(),
+                           static_cast<T>(clip), static_cast<T>(learning_rate()),
+                           static_cast<T>(model_.momentum)});
+}
+
+template class Optimizer<double>;
+template class Optimizer<float>;
+
+}  // namespace meshparity

@@ -1,0 +1,42 @@
+// One optimizer step on a rank's parameters; its moments are cut and shared like the parameters.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "fixtures/case_spec.hpp"
+#include "parallel_impl/model/parameters.hpp"
+#include "parallel_impl/recorder.hpp"
+
+namespace meshparity {
+
+template <class T>
+class Optimizer {
+ public:
+  Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>& backend,
+            Parameters<T>& params);
+
+  double learning_rate() const;
+  /// Steps taken so far.
+  std::int64_t steps_taken() const { return steps_taken_; }
+  /// Updates every parameter from its gradient times `clip`, a tied one once.
+  void step(double clip);
+  /// Moments of parameter `index` of the table; empty where the optimizer has none. A tied
+  /// parameter's are those of the one it is tied to.
+  const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
+  const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
+
+ private:
+  void adamw(std::size_t index, double clip);
+  void sgd(Param<T>& param, double clip);
+  void momentum(std::size_t index, double clip);
+
+  OptimizerKind kind_;
+  const ModelSpec& model_;
+  Backend<T>& backend_;
+  Parameters<T>& params_;
+  std::vector<std::size_t> source_;  // of each parameter: itself, or what it is tied to
+  std::vector<Buffer<T>> moment1_, moment2_;
+  std::int64_t steps_taken_ = 0;
+};
+
+}  // namespace meshparity

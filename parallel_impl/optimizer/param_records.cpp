@@ -1,0 +1,72 @@
+#include "parallel_impl/optimizer/param_records.hpp"
+
+#include <fmt/format.h>
+
+namespace meshparity {
+
+template <class T>
+void ParamRecords<T>::gradients(int step, const std::vector<Param<T>>& params) {
+  for (const Param<T>& param : params) {
+    slice(Phase::grad, step, param, param.grad.data());
+  }
+}
+
+template <class T>
+void ParamRecords<T>::after_update(int step, const std::vector<Param<T>>& params,
+                                   const Optimizer<T>& optimizer) {
+  for (std::size_t index = 0; index < params.size(); ++index) {
+    const Param<T>& param = params[index];
+    if (optimizer.moment1(index).count() > 0) {
+      slice(Phase::moment1, step, param, optimizer.moment1(index).data());
+    }
+    if (optimizer.moment2(index).count() > 0) {
+      slice(Phase::moment2, step, param, optimizer.moment2(index).data());
+    }
+    slice(Phase::param, step, param, param.value);
+  }
+}
+
+template <class T>
+void ParamRecords<T>::slice(Phase phase, int step, const Param<T>& param, const T* values) {
+  if (!recorder_.wants(phase, param.spec.name)) {
+    return;
+  }
+  host_.resize(static_cast<std::size_t>(param.slice.logical));
+  memory_.download(values, host_.data(), host_.size() * sizeof(T));
+  const char* shared_over = param.slice.shard_dim >= 0 ? "dp" : "dp,tp";
+  recorder_.record(phase, param.spec.name, step, 0, BoxPlacement{{param.slice.box}}, shared_over,
+                   std::span<const T>(host_));
+  padding(phase, step, param, values);
+}
+
+/// Padding belongs to no record, but must be zero; level all shows it under /local/pad.
+template <class T>
+void ParamRecords<T>::padding(Phase phase, int step, const Param<T>& param, const T* values) {
+  const int count = param.count() - param.slice.logical;
+  if (count == 0 || !recorder_.wants_local()) {
+    return;
+  }
+  host_.resize(static_cast<std::size_t>(count));
+  memory_.download(values + param.slice.logical, host_.data(), host_.size() * sizeof(T));
+  recorder_.record_local(fmt::format("pad/step{}/{}/{}", step, phase_name(phase), param.spec.name),
+                         {count}, std::vector<double>(host_.begin(), host_.end()));
+}
+
+template <class T>
+void ParamRecords<T>::number(Phase phase, const std::string& name, int step, double value) {
+  recorder_.record(phase, name, step, 0, BoxPlacement{{Box{{0}, {1}}}}, "dp,tp",
+                   std::span<const double>(&value, 1));
+}
+
+template <class T>
+void ParamRecords<T>::integers(const std::string& name, int step,
+                               const std::vector<std::int64_t>& values) {
+  recorder_.record_integers(Phase::exact, name, step, 0,
+                            BoxPlacement{{Box{{0}, {static_cast<std::int64_t>(values.size())}}}},
+                            "dp,tp", values);
+}
+
+template class ParamRecords<double>;
+template class ParamRecords<float>;
+
+}  // namespace meshparity

@@ -1,0 +1,178 @@
+#include "parallel_impl/train.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "fixtures/error.hpp"
+#include "parallel_impl/backend/host_backend.hpp"
+#include "parallel_impl/model/stage_model.hpp"
+#include "parallel_impl/optimizer/exact_sum.hpp"
+#include "parallel_impl/optimizer/gradients.hpp"
+#include "parallel_impl/optimizer/optimizer.hpp"
+#include "parallel_impl/optimizer/param_records.hpp"
+
+namespace meshparity {
+namespace {
+
+/// All that one rank keeps during a case; allocated here, before the first step.
+template <class T>
+class Training {
+ public:
+  explicit Training(const RankContext& context)
+      : context_(context),
+        backend_(make_host_backend<T>()),
+        params_(context.model, context.mesh, context.spec.seed, *backend_),
+        activation_records_(context.model, context.mesh, context.recorder, *backend_),
+        words_(context.spec, context.model),
+        extent_(context.model, context.mesh, place(0, 0).samples),
+        work_(context.model, extent_, params_.largest(), *backend_),
+        parts_{context.model, context.mesh,   *backend_,
+               context.comm,  tp_group(),     activation_records_,
+               words_,        context.faults, context.board,
+               extent_,       work_},
+        model_(parts_, params_, context.spec.smoothing ? context.model.smoothing : 0.0),
+        saved_(model_),
+        batch_(extent_.rows, *backend_),
+        gradients_({context.mesh, context.comm, *backend_, context.recorder, context.faults},
+                   params_),
+        optimizer_(context.spec, context.model, *backend_, params_),
+        records_(context.recorder, *backend_) {}
+
+  void step(int step) {
+    phase("micro-batches");
+    params_.clear_gradients();
+    loss_ = ExactSum();
+    tokens_ = 0;
+    for (int mb = 0; mb < context_.spec.micro_batches; ++mb) {
+      micro_batch(step, mb);
+    }
+    phase("gradients");
+    reduce_loss(step);
+    gradients_.sum_over_dp(step);
+    gradients_.tie();
+    gradients_.divide_by(tokens_);
+    records_.gradients(step, params_.all());
+    phase("update");
+    update(step);
+  }
+
+ private:
+  CommGroup tp_group() const { return context_.mesh.group({Axis::tp}); }
+  BatchPlace place(int step, int mb) const {
+    return batch_place(context_.model, context_.spec, context_.mesh, step, mb);
+  }
+  void phase(std::string_view name) {
+    if (context_.board != nullptr) {
+      context_.board->set_phase(context_.mesh.rank(), name);
+    }
+  }
+
+  void micro_batch(int step, int mb) {
+    batch_.load(context_.inputs, place(step, mb));
+    record_samples();
+    model_.forward(batch_, saved_);
+    add_losses();
+    model_.backward(batch_, saved_);
+  }
+
+  void record_samples() {
+    const BatchPlace& here = batch_.place();
+    std::vector<std::int64_t> ids;
+    for (int j = 0; j < here.samples; ++j) {
+      ids.push_back(context_.inputs.sample_id(here.step, here.first_sample + j));
+    }
+    context_.recorder.record_integers(Phase::exact, "sample_ids", here.step, here.mb,
+                                      BoxPlacement{{Box{{here.first_sample}, {here.samples}}}},
+                                      "tp", ids);
+  }
+
+  void add_losses() {
+    std::vector<T>& losses = host_losses_;
+    losses.resize(static_cast<std::size_t>(extent_.rows));
+    backend_->download(saved_.loss.loss.data(), losses.data(), losses.size() * sizeof(T));
+    for (const T loss : losses) {
+      loss_.add(static_cast<double>(loss));
+    }
+    tokens_ += batch_.counted();
+  }
+
+  /// Tokens and losses over all data-parallel ranks, in one sum of integers.
+  void reduce_loss(int step) {
+    const std::span<std::int64_t> limbs = loss_.mergeable();
+    std::vector<std::int64_t> sums(limbs.begin(), limbs.end());
+    sums.push_back(tokens_);
+    context_.comm.all_reduce(context_.mesh.group({Axis::dp}), std::span(sums), ReduceOp::sum,
+                             Site{-1, "tokens", "scalar", step, 0});
+    tokens_ = sums.back();
+    std::copy(sums.begin(), sums.end() - 1, limbs.begin());
+    const double loss = tokens_ == 0 ? 0.0 : loss_.value() / static_cast<double>(tokens_);
+    records_.number(Phase::loss, "loss", step, loss);
+    records_.number(Phase::scalar, "token_count", step, static_cast<double>(tokens_));
+  }
+
+  void update(int step) {
+    const double norm = gradients_.norm(step);
+    const double coefficient = clip(step, norm);
+    records_.number(Phase::scalar, "grad_norm", step, norm);
+    records_.number(Phase::scalar, "clip_coef", step, coefficient);
+    records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
+    optimizer_.step(coefficient);
+    records_.after_update(step, params_.all(), optimizer_);
+    records_.integers("step_count", step, {optimizer_.steps_taken()});
+    records_.integers("rng_key", step, {static_cast<std::int64_t>(context_.spec.seed), step});
+  }
+
+  double clip(int step, double norm) {
+    if (context_.spec.clip == ClipMode::off) {
+      return 1.0;
+    }
+    const bool near = context_.spec.clip == ClipMode::near;
+    const double limit = near ? context_.model.clip_near : context_.model.clip;
+    records_.number(Phase::margin, "clip", step, norm - limit);
+    return clip_coefficient(limit, norm);
+  }
+
+  const RankContext& context_;
+  std::unique_ptr<Backend<T>> backend_;
+  Parameters<T> params_;
+  ActivationRecords<T> activation_records_;
+  KeepWords words_;
+  LocalExtent extent_;
+  Workspace<T> work_;
+  RankParts<T> parts_;
+  StageModel<T> model_;
+  typename StageModel<T>::Saved saved_;
+  MicroBatch<T> batch_;
+  Gradients<T> gradients_;
+  Optimizer<T> optimizer_;
+  ParamRecords<T> records_;
+  std::vector<T> host_losses_;
+  ExactSum loss_;
+  std::int64_t tokens_ = 0;
+};
+
+template <class T>
+void train_in(const RankContext& context) {
+  Training<T> training(context);
+  for (int step = 0; step < context.spec.steps; ++step) {
+    training.step(step);
+  }
+}
+
+}  // namespace
+
+void train(const RankContext& context) {
+  require_gpt(context.model);
+  switch (context.spec.precision) {
+    case Precision::fp64:
+      return train_in<double>(context);
+    case Precision::fp32:
+      return train_in<float>(context);
+    default:
+      throw NotBuiltYet(fmt::format("precision {}: only fp64 and fp32 are built",
+                                    precision_name(context.spec.precision)));
+  }
+}
+
+}  // namespace meshparity
