@@ -1,0 +1,131 @@
+#include "parallel_impl/worker/run_jobs.hpp"
+
+#include <exception>
+#include <future>
+#include <mutex>
+#include <ostream>
+#include <utility>
+
+namespace meshparity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The lines of a launch; the computing and the writing thread both speak.
+class EventLog {
+ public:
+  explicit EventLog(std::ostream& out) : out_(out) {}
+
+  void begun(std::size_t job) {
+    JobEvent event;
+    event.job = job;
+    say(event);
+  }
+  void done(std::size_t job, double seconds) {
+    JobEvent event;
+    event.job = job;
+    event.state = JobEvent::State::done;
+    event.seconds = seconds;
+    say(event);
+  }
+  void failed(std::size_t job, const RankFailure& failure) {
+    JobEvent event;
+    event.job = job;
+    event.state = JobEvent::State::failed;
+    event.rank = failure.rank;
+    event.coordinate = failure.coordinate;
+    event.what = failure.what;
+    say(event);
+  }
+  bool any_failed() const {
+    const std::lock_guard guard(lock_);
+    return any_failed_;
+  }
+
+ private:
+  void say(const JobEvent& event) {
+    const std::lock_guard guard(lock_);
+    any_failed_ = any_failed_ || event.state == JobEvent::State::failed;
+    out_ << format_event(event) << '\n' << std::flush;
+  }
+
+  mutable std::mutex lock_;
+  std::ostream& out_;
+  bool any_failed_ = false;
+};
+
+/// A case whose ranks have joined and whose files are still to be written.
+struct Computed {
+  std::size_t number = 0;
+  Job job;
+  CaseEvidence evidence;
+  double seconds = 0;
+};
+
+void write_and_report(const Computed& computed, EventLog& log) {
+  const Clock::time_point start = Clock::now();
+  try {
+    write_dump(computed.job, computed.evidence);
+    log.done(computed.number, computed.seconds + seconds_since(start));
+  } catch (const std::exception& error) {
+    log.failed(computed.number, {-1, "", error.what()});
+  }
+}
+
+/// One writing thread at a time, because HDF5 has one lock; memory holds one case being written
+/// and one being computed.
+class BackgroundWriter {
+ public:
+  void write(Computed computed, EventLog& log) {
+    finish();
+    writing_ = std::async(std::launch::async, [computed = std::move(computed), &log] {
+      write_and_report(computed, log);
+    });
+  }
+  void finish() {
+    if (writing_.valid()) {
+      writing_.get();
+    }
+  }
+
+ private:
+  std::future<void> writing_;
+};
+
+void run_job(Computed computed, const RankBody& body, std::chrono::milliseconds time_limit,
+             EventLog& log, BackgroundWriter& writer) {
+  const Clock::time_point start = Clock::now();
+  try {
+    const LoadedCase loaded = load_case(computed.job);
+    log.begun(computed.number);
+    computed.evidence = run_case(loaded, body, time_limit);
+  } catch (const std::exception& error) {
+    log.failed(computed.number, {-1, "", error.what()});
+    return;
+  }
+  if (computed.evidence.failure) {
+    log.failed(computed.number, *computed.evidence.failure);
+    return;
+  }
+  computed.seconds = seconds_since(start);
+  writer.write(std::move(computed), log);
+}
+
+}  // namespace
+
+bool run_jobs(const std::vector<Job>& jobs, const RankBody& body,
+              std::chrono::milliseconds time_limit, std::ostream& events) {
+  EventLog log(events);
+  BackgroundWriter writer;
+  for (std::size_t number = 0; number < jobs.size(); ++number) {
+    run_job({number, jobs[number], {}, 0}, body, time_limit, log, writer);
+  }
+  writer.finish();
+  return !log.any_failed();
+}
+
+}  // namespace meshparity
