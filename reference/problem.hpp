@@ -1,0 +1,29 @@
+// A case as the reference sees it: only what its key holds (contracts.md §2).
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fixtures/case_spec.hpp"
+#include "fixtures/raw_inputs.hpp"
+#include "reference/network.hpp"
+
+namespace meshparity::reference {
+
+struct Problem {
+  CaseSpec spec;
+  RawInputs inputs;
+  Network network;
+
+  /// Throws NotBuiltYet naming what the reference cannot compute yet.
+  Problem(const ModelSpec& model, const CaseSpec& spec, std::shared_ptr<const Text> text);
+
+  const ModelSpec& model() const { return network.model(); }
+  DropoutPlan dropout(int step) const;
+  /// The gradient norm's limit; nothing with clip_off.
+  std::optional<double> clip_limit() const;
+  double learning_rate() const;
+};
+
+}  // namespace meshparity::reference

@@ -1,0 +1,86 @@
+#include "reference/state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity::reference {
+namespace {
+
+const Piece& find_piece(const DumpReader& dump, int step, Phase phase, const std::string& record) {
+  const std::vector<Piece>& pieces = dump.pieces();
+  const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+    return piece.step == step && piece.phase == phase && piece.record == record;
+  });
+  if (found == pieces.end()) {
+    throw UsageError(fmt::format(
+        "the dump of {} holds no {}/{} of step {}; restart from a dump of level standard or all",
+        dump.header().case_id, phase_name(phase), record, step));
+  }
+  return *found;
+}
+
+std::vector<Matrix> zeros(const std::vector<ParamSpec>& table) {
+  std::vector<Matrix> matrices;
+  for (const ParamSpec& param : table) {
+    matrices.push_back(zero_matrix(param));
+  }
+  return matrices;
+}
+
+std::vector<Matrix> read_all(const DumpReader& dump, const std::vector<ParamSpec>& table,
+                             Phase phase, int step) {
+  std::vector<Matrix> matrices = zeros(table);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const std::vector<double> values = dump.read(find_piece(dump, step, phase, table[i].name));
+    if (values.size() != static_cast<std::size_t>(matrices[i].size())) {
+      throw UsageError(
+          fmt::format("the dump of {} holds {}/{} of step {} with {} elements; "
+                      "a whole record of {} is needed",
+                      dump.header().case_id, phase_name(phase), table[i].name, step, values.size(),
+                      matrices[i].size()));
+    }
+    std::copy(values.begin(), values.end(), matrices[i].data());
+  }
+  return matrices;
+}
+
+}  // namespace
+
+State initial_state(const std::vector<ParamSpec>& table, std::uint64_t seed) {
+  State state = {zeros(table), zeros(table), zeros(table), 0};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    Matrix& values = state.parameters[i];
+    const auto count = static_cast<std::size_t>(values.size());
+    initial_values(table, i, seed, 0, std::span(values.data(), count));
+  }
+  return state;
+}
+
+State read_state(const DumpReader& dump, const std::vector<ParamSpec>& table,
+                 OptimizerKind optimizer, int step) {
+  State state = {read_all(dump, table, Phase::param, step), zeros(table), zeros(table), 0};
+  if (optimizer != OptimizerKind::sgd) {
+    state.moment1 = read_all(dump, table, Phase::moment1, step);
+  }
+  if (optimizer == OptimizerKind::adamw) {
+    state.moment2 = read_all(dump, table, Phase::moment2, step);
+  }
+  const Piece& count = find_piece(dump, step, Phase::exact, "step_count");
+  state.steps_taken = dump.read_integers(count).at(0);
+  return state;
+}
+
+Weights make_weights(const State& state) {
+  Weights weights;
+  for (const Matrix& parameter : state.parameters) {
+    weights.emplace_back(parameter);
+  }
+  return weights;
+}
+
+}  // namespace meshparity::reference

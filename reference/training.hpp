@@ -1,0 +1,51 @@
+// The reference run of a case, step by step: the exact run and, if asked, the summary of its noisy
+// replicas.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "fixtures/companions.hpp"
+#include "reference/problem.hpp"
+#include "reference/state.hpp"
+#include "reference/step_records.hpp"
+#include "reference/update.hpp"
+
+namespace meshparity::reference {
+
+/// K of bounds.md §2.3.
+inline constexpr int kReplicas = 32;
+
+struct TrainingOptions {
+  Level level = Level::standard;
+  int threads = 1;
+  bool companions = false;  // of the records of `level`
+};
+
+struct StepOutput {
+  StepRecords records;
+  std::vector<Companion> companions;
+};
+
+class Training {
+ public:
+  /// Starts from the initial state, or from one that was dumped.
+  Training(const Problem& problem, const TrainingOptions& options);
+  Training(const Problem& problem, const TrainingOptions& options, State start);
+
+  /// Runs the step numbered `step` (its inputs and random words) from the present state.
+  StepOutput run(int step);
+  const State& state() const { return state_; }
+
+ private:
+  BatchSums run_samples(int step, BatchOutput& batch) const;
+  void finish_replicas(int step, std::span<RunSums> sums, bool clips, StepOutput& output);
+  bool replicas_run_on() const;
+
+  const Problem& problem_;
+  TrainingOptions options_;
+  std::vector<RecordSpec> table_;
+  State state_;
+  std::vector<State> replicas_;  // SGD and momentum only: AdamW's restart from state_ each step
+};
+
+}  // namespace meshparity::reference
