@@ -95,10 +95,10 @@ std::string why_excluded(const ModelSpec& model, const CaseSpec& spec) {
   try {
     require_built(spec);
   } catch (const NotBuiltYet& refusal) {
-    return refusal.what();
-  }
-  if (spec.machine != Machine::host_threads) {
-    return fmt::format("machine {} is not built yet", machine_name(spec.machine));
+    // The reason stands beside the id: no need to name the case again.
+    const std::string reason = refusal.what();
+    const std::string named = fmt::format("case \"{}\": ", format_case(spec));
+    return reason.starts_with(named) ? reason.substr(named.size()) : reason;
   }
   return "";
 }

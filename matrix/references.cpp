@@ -30,7 +30,7 @@ Job job_for(const ReferenceKey& key, const RunRequest& request, const ReferenceC
   job.case_id = key.case_id;
   job.out = cache.begin(key);
   job.level = key.level;
-  job.text = request.text;
+  job.text = parse_case(key.case_id).text_hash.empty() ? std::filesystem::path() : request.text;
   job.models = request.models;
   job.companions = true;
   job.commit = request.commit;

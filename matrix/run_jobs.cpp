@@ -205,25 +205,23 @@ void OneLaunch::end_standing(double limit) {
 }
 
 void OneLaunch::judge_end(const ProcessEnd& end, JobQueue& queue) {
-  std::string told = fmt::format("{} {}", name(), describe(end));
+  const std::string told = fmt::format("{} {}", name(), describe(end));
   const std::string last = last_lines(log_, kLogLines);
-  if (!last.empty()) {
-    told += fmt::format("; its last lines: {}", last);
-  }
+  const std::string said = last.empty() ? "" : fmt::format("; its last lines: {}", last);
   if (!any_began_) {
-    queue.launch_was_fruitless(told);
+    queue.launch_was_fruitless(told + said);
   }
   if (killed_) {
     return;
   }
   if (in_flight_) {
     const Standstill stands = describe_board(watch_->lines());
-    finish(not_finished(fmt::format("{}, during this case; {}", told, stands.text)),
+    finish(not_finished(fmt::format("{} during this case; {}{}", told, stands.text, said)),
            seconds_since(begun_));
   } else if (next_ < part_.size()) {
-    finish(never_began(told + ", before this case began"), 0);
+    finish(never_began(told + " before this case began" + said), 0);
   } else if (!end.clean()) {
-    hooks_.note(told + ", after its last case");
+    hooks_.note(told + " after its last case" + said);
   }
 }
 

@@ -147,7 +147,7 @@ TEST_F(RunJobs, NotesAProgramThatFallsAfterItsLastCase) {
 
   EXPECT_TRUE(outcomes_[0].finished);
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_THAT(notes_[0], HasSubstr("ended with exit code 5, after its last case"));
+  EXPECT_THAT(notes_[0], HasSubstr("ended with exit code 5 after its last case"));
 }
 
 TEST_F(RunJobs, StopsAtTheDeadline) {

@@ -51,7 +51,7 @@ Job Candidates::job_for(const PlannedCase& planned) const {
   job.case_id = planned.id;
   job.out = dir_.dump(planned.id);
   job.level = request_.level;
-  job.text = planned.spec.text_hash.empty() ? "" : request_.text;
+  job.text = planned.spec.text_hash.empty() ? std::filesystem::path() : request_.text;
   job.models = request_.models;
   job.commit = request_.commit;
   std::filesystem::create_directories(job.out);

@@ -1,0 +1,160 @@
+#include "reports/markdown.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "fixtures/error.hpp"
+#include "reports/finding_text.hpp"
+#include "reports/margins.hpp"
+#include "reports/result_store.hpp"
+
+namespace meshparity {
+namespace {
+
+constexpr std::size_t kFindingsShown = 12;
+
+// A bar would end the cell, a newline the row.
+std::string cell(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+    text.insert(at, "\\");
+  }
+  return text;
+}
+
+std::string facts(const RunPlan& plan, const std::vector<CaseReport>& reports) {
+  std::string page = fmt::format("# Parity report: {}\n\n", describe_tally(tally(reports)));
+  page += fmt::format("| | |\n| --- | --- |\n| command | `{}` |\n| started | {} |\n",
+                      cell(plan.command), plan.started);
+  page += fmt::format("| commit | {} |\n| machine | {}, {} cores |\n| level | {} |\n", plan.commit,
+                      cell(plan.cpu), plan.cores, plan.level);
+  if (!plan.text.empty()) {
+    page += fmt::format("| text | {} |\n", cell(plan.text));
+  }
+  return page;
+}
+
+std::string row_of(const CaseReport& report) {
+  const std::optional<Margin> worst = worst_margin(report);
+  return fmt::format("| `{}` | {} | {} | {} | {:.2f} |\n", report.case_id, outcome_word(report),
+                     worst ? fmt::format("{:.3g}", worst->margin) : "-",
+                     worst ? place_of(*worst) : "-", report.seconds);
+}
+
+std::string table_of_cases(const RunPlan& plan, const std::vector<CaseReport>& reports) {
+  std::map<std::string, const CaseReport*> by_id;
+  for (const CaseReport& report : reports) {
+    by_id[report.case_id] = &report;
+  }
+  std::string page =
+      "\n## Cases\n\nA margin is error over limit: 1 is the limit.\n\n"
+      "| case | verdict | worst margin | where | seconds |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const std::string& id : plan.cases) {
+    const auto found = by_id.find(id);
+    page += found != by_id.end() ? row_of(*found->second)
+                                 : fmt::format("| `{}` | no result | - | - | - |\n", id);
+  }
+  return page;
+}
+
+std::string checks_of(const CaseReport& report) {
+  std::string page = "\n| check | verdict | compared | findings |\n| --- | --- | --- | --- |\n";
+  for (const CheckResult& check : report.checks) {
+    page += fmt::format("| {} | {} | {} | {} |\n", check.check,
+                        check.evidence ? verdict_name(check.verdict) : "no evidence",
+                        check.compared, check.findings.size());
+  }
+  for (const CheckResult& check : report.checks) {
+    for (const std::string& note : check.notes) {
+      page += fmt::format("\n{}: {}\n", check.check, note);
+    }
+  }
+  return page;
+}
+
+std::string finding_section(const Finding& finding) {
+  const std::vector<std::string> lines = describe_finding(finding);
+  std::string page = fmt::format("\n* {}\n", lines.front());
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    page += fmt::format("  * {}\n", lines[i]);
+  }
+  return page;
+}
+
+std::string section_of(const CaseReport& report) {
+  std::string page = fmt::format("\n### {} ({})\n", report.case_id, outcome_word(report));
+  const Finding* cause = first_cause(report);
+  std::size_t shown = 0;
+  if (cause != nullptr) {
+    page += "\nFirst cause:\n" + finding_section(*cause) + "\nAll findings:\n";
+  }
+  std::size_t total = 0;
+  for (const CheckResult& check : report.checks) {
+    total += check.findings.size();
+    for (const Finding& finding : check.findings) {
+      page += shown++ < kFindingsShown ? finding_section(finding) : "";
+    }
+  }
+  if (total > kFindingsShown) {
+    page += fmt::format("\n{} findings more are in `{}/report.json`.\n", total - kFindingsShown,
+                        report.case_id);
+  }
+  page += checks_of(report);
+  return page + fmt::format("\nAgain: `{}`\n", report.replay);
+}
+
+std::string table_of_margins(const std::vector<CaseReport>& reports) {
+  const std::vector<MarginSpread> spreads = margin_spreads(reports);
+  if (spreads.empty()) {
+    return "\n## Margins\n\nNone was measured.\n";
+  }
+  std::string page =
+      "\n## Margins\n\n"
+      "| phase | measured | exactly 0 | median | 90 % | largest | where |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const MarginSpread& spread : spreads) {
+    page += fmt::format("| {} | {} | {} | {:.3g} | {:.3g} | {:.3g} | {} in `{}` |\n",
+                        phase_name(spread.phase), spread.count, spread.zeros, spread.median,
+                        spread.p90, spread.worst.margin, place_of(spread.worst), spread.worst_case);
+  }
+  return page;
+}
+
+std::string table_of_excluded(const RunPlan& plan) {
+  if (plan.excluded.empty()) {
+    return "";
+  }
+  std::string page = "\n## Not run\n\n| case | reason |\n| --- | --- |\n";
+  for (const ExcludedCase& excluded : plan.excluded) {
+    page += fmt::format("| `{}` | {} |\n", excluded.id, cell(excluded.reason));
+  }
+  return page;
+}
+
+}  // namespace
+
+std::string render_markdown(const RunPlan& plan, const std::vector<CaseReport>& reports) {
+  std::string page = facts(plan, reports) + table_of_cases(plan, reports);
+  std::string sections;
+  for (const CaseReport& report : reports) {
+    if (report.not_run.empty() && report.verdict != Verdict::conforms) {
+      sections += section_of(report);
+    }
+  }
+  page += sections.empty() ? "" : "\n## Cases that do not conform\n" + sections;
+  return page + table_of_margins(reports) + table_of_excluded(plan);
+}
+
+void write_markdown(const RunDir& dir) {
+  std::ofstream out(dir.report(), std::ios::binary);
+  out << render_markdown(read_plan(dir.plan()), read_results(dir.results()));
+  if (!out.flush()) {
+    throw Error(fmt::format("writing {}", dir.report().string()));
+  }
+}
+
+}  // namespace meshparity
