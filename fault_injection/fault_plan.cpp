@@ -10,8 +10,7 @@
 namespace meshparity {
 namespace {
 
-void require_plantable(const CaseSpec& spec, const Event& event) {
-  const NamedFault& fault = find_fault(event.name);
+void require_plantable(const CaseSpec& spec, const Event& event, const NamedFault& fault) {
   if (fault.whole_group && (!event.ranks.empty() || event.node)) {
     throw UsageError(fmt::format(
         "fault {} leaves a collective out on all its ranks alike; say l<layer> or s<step>, "
@@ -38,48 +37,45 @@ bool holds_at(const Event& event, const FaultPlace& place) {
 
 }  // namespace
 
-FaultPlan::FaultPlan(const CaseSpec& spec, int rank) {
+FaultPlan::FaultPlan(const CaseSpec& spec, int rank) : FaultPlan(spec, rank, fault_registry()) {}
+
+FaultPlan::FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFault>& registry) {
   for (const Event& event : spec.events) {
     if (event.kind != Event::Kind::fault) {
       continue;
     }
-    require_plantable(spec, event);
+    const NamedFault& fault = find_fault(registry, event.name);
+    require_plantable(spec, event, fault);
     const bool listed = std::any_of(fired_.begin(), fired_.end(),
                                     [&](const Fired& fired) { return fired.name == event.name; });
     if (!listed) {
       fired_.push_back({event.name, 0});
     }
     if (names_rank(spec, event, rank)) {
-      events_.push_back(event);
+      planted_.push_back({event, fault.role, fault.phase, fault.verb});
     }
   }
 }
 
 bool FaultPlan::fires(std::string_view name, const FaultPlace& place) {
-  if (matching(name, place) == nullptr) {
-    return false;
+  const bool here = std::any_of(planted_.begin(), planted_.end(), [&](const Planted& planted) {
+    return planted.event.name == name && holds_at(planted.event, place);
+  });
+  if (here) {
+    count(name);
   }
-  count(name);
-  return true;
+  return here;
 }
 
 std::optional<CommVerb> FaultPlan::verb_at(const FaultPlace& place) {
-  for (const Event& event : events_) {
-    const NamedFault& fault = find_fault(event.name);
-    const bool here = fault.verb && fault.role == place.role && fault.phase == place.phase;
-    if (here && holds_at(event, place)) {
-      count(event.name);
-      return fault.verb;
+  for (const Planted& planted : planted_) {
+    const bool here = planted.verb && planted.role == place.role && planted.phase == place.phase;
+    if (here && holds_at(planted.event, place)) {
+      count(planted.event.name);
+      return planted.verb;
     }
   }
   return std::nullopt;
-}
-
-const Event* FaultPlan::matching(std::string_view name, const FaultPlace& place) const {
-  const auto found = std::find_if(events_.begin(), events_.end(), [&](const Event& event) {
-    return event.name == name && holds_at(event, place);
-  });
-  return found == events_.end() ? nullptr : &*found;
 }
 
 void FaultPlan::count(std::string_view name) {

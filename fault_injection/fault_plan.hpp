@@ -28,19 +28,24 @@ struct FaultPlace {
   int rank = 0;
 };
 
+struct NamedFault;
+
 /// The faults of one case as one rank sees them. Not shared between ranks.
 class FaultPlan {
  public:
-  /// Throws UsageError when an event names a fault that the registry does not have; an unharmed
-  /// case gives an empty plan.
+  /// Throws UsageError when an event names a fault that the registry does not have, or a where-word
+  /// that the fault does not take; an unharmed case gives an empty plan.
   FaultPlan(const CaseSpec& spec, int rank);
+  /// The same with a registry of one's own, for tests of verbs that no named fault uses yet.
+  FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFault>& registry);
 
   /// True when the fault `name` is planted and its where-words match the place; remembers that it
   /// fired. For mechanisms inside the model, which ask by name.
   bool fires(std::string_view name, const FaultPlace& place);
-  /// The verb to apply to the collective at this place, if a planted fault's role and phase match.
+  /// The verb to apply to the collective at this place, if a planted fault's role and phase match;
+  /// remembers that it fired.
   std::optional<CommVerb> verb_at(const FaultPlace& place);
-  /// How often each planted fault fired on this rank, for /ledger/events.
+  /// How often each planted fault fired on this rank, for /ledger/events; 0 for one that never did.
   struct Fired {
     std::string name;
     std::int64_t times = 0;
@@ -48,11 +53,16 @@ class FaultPlan {
   const std::vector<Fired>& fired() const { return fired_; }
 
  private:
-  const Event* matching(std::string_view name, const FaultPlace& place) const;
+  struct Planted {
+    Event event;
+    std::string role;
+    std::string phase;
+    std::optional<CommVerb> verb;
+  };
   void count(std::string_view name);
 
-  std::vector<Event> events_;  // those of kind fault
-  std::vector<Fired> fired_;
+  std::vector<Planted> planted_;  // those whose where-words hold for this rank
+  std::vector<Fired> fired_;      // one a name, in the order of the events
 };
 
 }  // namespace meshparity

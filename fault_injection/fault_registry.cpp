@@ -73,7 +73,10 @@ const std::vector<NamedFault>& fault_registry() {
 }
 
 const NamedFault& find_fault(std::string_view name) {
-  const std::vector<NamedFault>& registry = fault_registry();
+  return find_fault(fault_registry(), name);
+}
+
+const NamedFault& find_fault(const std::vector<NamedFault>& registry, std::string_view name) {
   const auto found = std::find_if(registry.begin(), registry.end(),
                                   [&](const NamedFault& fault) { return fault.name == name; });
   if (found != registry.end()) {

@@ -27,5 +27,6 @@ struct NamedFault {
 const std::vector<NamedFault>& fault_registry();
 /// Throws UsageError listing the names that exist.
 const NamedFault& find_fault(std::string_view name);
+const NamedFault& find_fault(const std::vector<NamedFault>& registry, std::string_view name);
 
 }  // namespace meshparity

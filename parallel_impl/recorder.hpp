@@ -18,7 +18,8 @@ class Recorder {
  public:
   Recorder(const std::vector<RecordSpec>& table, Level level, std::string computed_in);
 
-  /// False when the level does not hold this record: lets a caller skip making a piece.
+  /// False when the level does not hold this record: lets a caller skip making a piece. Throws
+  /// Error when the table has no such record at all.
   bool wants(Phase phase, std::string_view name) const;
   /// Values are a piece of record `name`; throws Error when the table has no such record or the
   /// count does not match the placement. `shared_over`: axes with equal copies, "tp" or "dp,tp".

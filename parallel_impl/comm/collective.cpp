@@ -144,6 +144,8 @@ void require_well_formed(const Collective& request, int rank) {
   const bool pairwise =
       request.kind == CollectiveKind::send || request.kind == CollectiveKind::receive;
   require(!pairwise || request.peer != group.index, request, rank, "the peer is this rank itself");
+  require(pairwise || request.input.type == request.output.type, request, rank,
+          "input and output are of one element type");
   require_buffers(request, rank);
 }
 

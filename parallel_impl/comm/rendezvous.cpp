@@ -121,7 +121,7 @@ void Rendezvous::refuse_unlike(const Entry& mine) const {
     const std::string_view difference = first_difference(mine, other);
     if (!difference.empty()) {
       fail_and_throw(
-          mine, fmt::format("{} entered {}, but {} is in {}: the {} differs",
+          mine, fmt::format("{} entered {}, but {} is in {}: they differ in {}",
                             state_.name(world_rank(mine)), describe_call(*mine.row),
                             state_.name(world_rank(other)), describe_call(*other.row), difference));
     }

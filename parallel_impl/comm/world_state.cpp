@@ -24,8 +24,8 @@ void WorldState::say(int rank, const CollectiveRow& row) {
 std::string WorldState::last_said(int rank) const {
   const RankLine& line = lines_[static_cast<std::size_t>(rank)];
   const std::lock_guard guard(line.lock);
-  return line.said ? fmt::format("{} last entered {}", name(rank), describe_call(line.row))
-                   : fmt::format("{} has entered nothing yet", name(rank));
+  return line.said ? fmt::format("{}, which last entered {}", name(rank), describe_call(line.row))
+                   : fmt::format("{}, which has entered nothing yet", name(rank));
 }
 
 void WorldState::end(int rank) {

@@ -41,7 +41,7 @@ class WorldState {
   /// A rank enters a collective: it moves, and these are its words.
   void say(int rank, const CollectiveRow& row);
   std::uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
-  /// "rank 1 (tp1) last entered all_reduce at layer0.mlp.down/forward (...)"
+  /// "rank 1 (tp1), which last entered all_reduce at layer0.mlp.down/forward (...)"
   std::string last_said(int rank) const;
 
   void end(int rank);

@@ -1,0 +1,73 @@
+#include "fault_injection/fault_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "fixtures/case_spec.hpp"
+#include "fixtures/record_table.hpp"
+
+namespace meshparity {
+namespace {
+
+ModelSpec two_layers() {
+  ModelSpec model;
+  model.name = "gpt-tiny";
+  model.layers = 2;
+  model.hidden = 72;
+  model.ffn = 264;
+  model.heads = model.kv_heads = 24;
+  model.head_dim = 3;
+  model.vocabulary = 257;
+  model.padded_vocabulary = 264;
+  model.sequence = 21;
+  model.global_batch = 48;
+  return model;
+}
+
+bool standard_holds(const std::string& record) {
+  for (const RecordSpec& spec : record_table(two_layers(), CaseSpec{})) {
+    if (spec.name == record && spec.level <= Level::standard) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(FaultRegistry, NamesEachFaultOnce) {
+  std::set<std::string> names;
+  for (const NamedFault& fault : fault_registry()) {
+    EXPECT_TRUE(names.insert(fault.name).second) << fault.name;
+    EXPECT_EQ(&find_fault(fault.name), &fault);
+  }
+}
+
+TEST(FaultRegistry, DeclaresForEachFaultWhatATestNeeds) {
+  for (const NamedFault& fault : fault_registry()) {
+    SCOPED_TRACE(fault.name);
+    EXPECT_FALSE(fault.kind.empty());
+    EXPECT_FALSE(fault.role.empty());
+    EXPECT_FALSE(fault.phase.empty());
+    EXPECT_FALSE(fault.acts_in.empty());
+    EXPECT_FALSE(fault.invisible_in.empty());
+    EXPECT_FALSE(fault.ranks.empty());
+    EXPECT_TRUE(standard_holds(fault.record)) << fault.record;
+  }
+}
+
+TEST(FaultRegistry, NamesCasesThatAreCanonicalBuiltAndTakeTheFault) {
+  for (const NamedFault& fault : fault_registry()) {
+    for (const std::vector<std::string>* cases : {&fault.acts_in, &fault.invisible_in}) {
+      for (const std::string& id : *cases) {
+        SCOPED_TRACE(id);
+        EXPECT_NO_THROW(require_built(parse_case(id)));
+        const CaseSpec harmed = parse_case(id + "+" + fault.name);
+        EXPECT_EQ(FaultPlan(harmed, 0).fired().size(), 1U);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace meshparity

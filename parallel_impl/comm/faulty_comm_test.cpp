@@ -1,0 +1,160 @@
+#include "parallel_impl/comm/faulty_comm.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "fault_injection/fault_registry.hpp"
+#include "parallel_impl/comm/rank_calls.hpp"
+
+namespace meshparity {
+namespace {
+
+using testing::Each;
+using testing::IsEmpty;
+
+const Site kStruck{0, "mlp.down", "forward"};
+const Site kSpared{0, "attn.out", "forward"};
+
+// A plan whose only fault is a verb at role "mlp.down", forward, in layer 0.
+FaultPlan plan_of(CommVerb verb, int rank, std::vector<int> ranks = {}) {
+  NamedFault fault;
+  fault.name = "planted";
+  fault.role = kStruck.role;
+  fault.phase = kStruck.phase;
+  fault.verb = verb;
+  Event event;
+  event.kind = Event::Kind::fault;
+  event.name = fault.name;
+  event.layer = 0;
+  event.ranks = std::move(ranks);
+  CaseSpec spec;
+  spec.events = {event};
+  return FaultPlan(spec, rank, {fault});
+}
+
+struct Struck {
+  std::vector<std::string> errors;
+  std::vector<std::int64_t> fired;
+  std::vector<std::size_t> done;  // rows in the inner ledger
+};
+
+Struck strike(int world, CommVerb verb, const std::function<void(Comm&)>& body,
+              const std::vector<int>& ranks = {}) {
+  Struck struck;
+  struck.fired.resize(static_cast<std::size_t>(world));
+  struck.done.resize(static_cast<std::size_t>(world));
+  struck.errors = on_ranks(world, [&](ThreadComm& inner) {
+    FaultPlan plan = plan_of(verb, inner.rank(), ranks);
+    FaultyComm comm(inner, plan);
+    body(comm);
+    struck.fired[static_cast<std::size_t>(inner.rank())] = plan.fired()[0].times;
+    struck.done[static_cast<std::size_t>(inner.rank())] = inner.ledger().size();
+  });
+  return struck;
+}
+
+TEST(FaultyComm, LeavesOtherSitesAlone) {
+  const Struck struck = strike(3, CommVerb::skip, [](Comm& comm) {
+    std::vector<double> values = {1.0 + comm.rank()};
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, kSpared);
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, {1, "mlp.down", "forward"});
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, {0, "mlp.down", "backward"});
+    EXPECT_EQ(values[0], 54);  // (1 + 2 + 3) * 3 * 3
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(0));
+  EXPECT_THAT(struck.done, Each(3U));
+}
+
+TEST(FaultyComm, SkippedEachRankKeepsItsOwnContribution) {
+  const Struck struck = strike(3, CommVerb::skip, [](Comm& comm) {
+    const double own = 1.0 + comm.rank();
+    std::vector<double> sum = {own, own};
+    comm.all_reduce<double>(everyone(comm), sum, ReduceOp::sum, kStruck);
+    EXPECT_THAT(sum, Each(own));
+    std::vector<double> part = {own};
+    std::vector<double> all(3, -1);
+    comm.all_gather<double>(everyone(comm), part, all, {1, 1, 1}, kStruck);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(all[i], i == static_cast<std::size_t>(comm.rank()) ? own : -1);
+    }
+    const std::vector<double> values = {10 * own, 20 * own, 30 * own};
+    comm.reduce_scatter<double>(everyone(comm), values, part, {1, 1, 1}, kStruck);
+    EXPECT_EQ(part[0], 10 * own * own);
+    EXPECT_EQ(comm.ledger().size(), 3U);  // what the program asked for
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(3));
+  EXPECT_THAT(struck.done, Each(0U));
+}
+
+TEST(FaultyComm, DoneTwiceASumIsSummedAgain) {
+  const Struck struck = strike(3, CommVerb::twice, [](Comm& comm) {
+    std::vector<double> values = {1.0 + comm.rank()};
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, kStruck);
+    EXPECT_EQ(values[0], 18);  // 3 * (1 + 2 + 3)
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(1));
+  EXPECT_THAT(struck.done, Each(2U));
+}
+
+TEST(FaultyComm, CastRoundsThePayloadAndLeavesTheCallersInputAlone) {
+  const Struck struck = strike(2, CommVerb::cast, [](Comm& comm) {
+    const std::vector<double> values = {1 + 0x1p-9, 1 + 0x1p-8 + 0x1p-50};
+    std::vector<double> part(1);
+    comm.reduce_scatter<double>(everyone(comm), values, part, {1, 1}, kStruck);
+    // A quarter of a bfloat16 spacing goes down, more than half by 2^-50 goes up.
+    EXPECT_EQ(part[0], comm.rank() == 0 ? 2.0 : 2 * (1 + 0x1p-7));
+    EXPECT_EQ(values[0], 1 + 0x1p-9);
+    std::vector<std::int64_t> counts = {1000001};
+    comm.all_reduce<std::int64_t>(everyone(comm), counts, ReduceOp::sum, kStruck);
+    EXPECT_EQ(counts[0], 2000002);
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(2));
+}
+
+TEST(FaultyComm, CorruptChangesOneElementOnTheRanksNamed) {
+  const Struck struck =
+      strike(3, CommVerb::corrupt,
+             [](Comm& comm) {
+               std::vector<double> values = {1, 1};
+               std::vector<double> none;
+               comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, kStruck);
+               comm.all_reduce<double>(everyone(comm), none, ReduceOp::sum, kStruck);
+               EXPECT_EQ(values, (comm.rank() == 1 ? std::vector<double>{5.5, 3}
+                                                   : std::vector<double>{3, 3}));  // 1.5 * 3 + 1
+             },
+             {1});
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_EQ(struck.fired, (std::vector<std::int64_t>{0, 2, 0}));
+}
+
+TEST(FaultyComm, AGroupOfOneHasNothingToStrike) {
+  const Struck struck = strike(2, CommVerb::corrupt, [](Comm& comm) {
+    std::vector<double> values = {7};
+    comm.all_reduce<double>(group_of({comm.rank()}, comm.rank()), values, ReduceOp::sum, kStruck);
+    EXPECT_EQ(values[0], 7);
+  });
+  EXPECT_THAT(struck.fired, Each(0));
+}
+
+TEST(RoundToBfloat16, GoesToTheNearestAndFromATieToTheEven) {
+  EXPECT_EQ(round_to_bfloat16(1.0F + 0x1p-8F), 1.0F);            // tie, 1 is even
+  EXPECT_EQ(round_to_bfloat16(1.0F + 0x3p-8F), 1.0F + 0x1p-6F);  // tie, upwards to even
+  EXPECT_EQ(round_to_bfloat16(1.0F + 0x1p-8F + 0x1p-20F), 1.0F + 0x1p-7F);
+  EXPECT_EQ(round_to_bfloat16(-1.0F - 0x1p-9F), -1.0F);
+  EXPECT_EQ(round_to_bfloat16(0x1.FFp127F), std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(round_to_bfloat16(std::nanf(""))));
+  EXPECT_EQ(round_to_bfloat16(-std::numeric_limits<float>::infinity()),
+            -std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
+}  // namespace meshparity
