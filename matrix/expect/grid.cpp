@@ -21,19 +21,20 @@ Place dense_degrees(const MeshShape& mesh) {
   return degrees;
 }
 
+/// The expert grid has etp in the place of tp and edp in the place of dp.
 Place expert_degrees(const MeshShape& mesh) {
   const int ranks_of_a_stage = world_of(mesh) / mesh.degree(Axis::pp);
   Place degrees{};
   degrees.fill(1);
   degrees[at(Axis::pp)] = mesh.degree(Axis::pp);
   degrees[at(Axis::ep)] = mesh.degree(Axis::ep);
-  degrees[at(Axis::etp)] = mesh.degree(Axis::etp);
+  degrees[at(Axis::tp)] = mesh.degree(Axis::etp);
   degrees[at(Axis::dp)] = ranks_of_a_stage / (mesh.degree(Axis::ep) * mesh.degree(Axis::etp));
   return degrees;
 }
 
 /// coordinate = rank / stride mod size, the stride growing along the order, fastest axis first.
-Place split(int rank, const Place& degrees, const std::vector<Axis>& order) {
+Place split(int rank, const Place& degrees, const AxisOrder& order) {
   Place place{};
   int rest = rank;
   for (const Axis axis : order) {
@@ -43,16 +44,14 @@ Place split(int rank, const Place& degrees, const std::vector<Axis>& order) {
   return place;
 }
 
-/// The expert grid has etp where the dense one has tp.
-std::vector<Axis> expert_order(const AxisOrder& order) {
-  std::vector<Axis> axes(order.begin(), order.end());
-  std::replace(axes.begin(), axes.end(), Axis::tp, Axis::etp);
-  return axes;
-}
-
 bool on_expert_grid(std::span<const Axis> axes) {
   return std::any_of(axes.begin(), axes.end(),
                      [](Axis axis) { return axis == Axis::ep || axis == Axis::etp; });
+}
+
+/// Where an axis is kept in a Place.
+std::size_t slot(Axis axis) {
+  return at(axis == Axis::etp ? Axis::tp : axis);
 }
 
 }  // namespace
@@ -63,9 +62,8 @@ int world_of(const MeshShape& mesh) {
 }
 
 RankPlace place_of(const CaseSpec& spec, int rank) {
-  const std::vector<Axis> order(spec.order.begin(), spec.order.end());
-  return {split(rank, dense_degrees(spec.mesh), order),
-          split(rank, expert_degrees(spec.mesh), expert_order(spec.order))};
+  return {split(rank, dense_degrees(spec.mesh), spec.order),
+          split(rank, expert_degrees(spec.mesh), spec.order)};
 }
 
 std::vector<Axis> axes_named(std::string_view text) {
@@ -83,7 +81,7 @@ std::vector<int> coordinates_on(const CaseSpec& spec, int rank, std::span<const 
   const Place& grid = on_expert_grid(axes) ? place.expert : place.dense;
   std::vector<int> coordinates;
   for (const Axis axis : axes) {
-    coordinates.push_back(grid[at(axis)]);
+    coordinates.push_back(grid[slot(axis)]);
   }
   return coordinates;
 }
@@ -94,7 +92,7 @@ std::vector<std::vector<int>> all_coordinates(const CaseSpec& spec, std::span<co
   for (const Axis axis : axes) {
     std::vector<std::vector<int>> longer;
     for (const std::vector<int>& start : all) {
-      for (int c = 0; c < degrees[at(axis)]; ++c) {
+      for (int c = 0; c < degrees[slot(axis)]; ++c) {
         longer.push_back(start);
         longer.back().push_back(c);
       }
@@ -110,7 +108,7 @@ std::vector<int> peers(const CaseSpec& spec, int rank, std::span<const Axis> axe
     const RankPlace place = place_of(spec, r);
     Place rest = expert ? place.expert : place.dense;
     for (const Axis axis : axes) {
-      rest[at(axis)] = 0;
+      rest[slot(axis)] = 0;
     }
     return rest;
   };
@@ -130,7 +128,7 @@ std::string place_text(const CaseSpec& spec, int rank) {
     if (spec.mesh.degree(axis) > 1) {
       const bool expert = axis == Axis::ep || axis == Axis::etp;
       const Place& grid = expert ? place.expert : place.dense;
-      text += fmt::format("{}{}{}", text.empty() ? "" : " ", axis_name(axis), grid[at(axis)]);
+      text += fmt::format("{}{}{}", text.empty() ? "" : " ", axis_name(axis), grid[slot(axis)]);
     }
   }
   return text.empty() ? "single" : text;

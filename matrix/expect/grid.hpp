@@ -11,8 +11,8 @@
 
 namespace meshparity::expect {
 
-/// A place on every axis, indexed by Axis. On the expert grid dp is edp; axes a grid does not have
-/// are 0.
+/// A place on every axis, indexed by Axis. On the expert grid Axis::tp stands for etp and Axis::dp
+/// for edp; axes that a grid does not have are 0.
 using Place = std::array<int, kAxisCount>;
 
 struct RankPlace {

@@ -1,0 +1,125 @@
+#include "matrix/checks/axis_took_effect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "matrix/expect/grid.hpp"
+
+namespace meshparity {
+namespace {
+
+constexpr std::array<std::string_view, 5> kShardedByTp = {
+    "attn.q.weight", "attn.out.weight", "mlp.up.weight", "mlp.down.weight", "embed.weight"};
+
+/// The numbers in "0 1 4 5".
+std::vector<int> numbers_in(std::string_view text) {
+  std::vector<int> numbers;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  while (at != last) {
+    int number = 0;
+    const auto [end, code] = std::from_chars(at, last, number);
+    if (code == std::errc()) {
+      numbers.push_back(number);
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+bool names_axis(const std::string& axes, Axis axis) {
+  const std::string padded = fmt::format(",{},", axes);
+  return padded.find(fmt::format(",{},", axis_name(axis))) != std::string::npos;
+}
+
+/// Bytes that a rank moved in groups along this axis; a group of other ranks than the axis's does
+/// not count.
+std::int64_t bytes_along(const CaseSpec& spec, int rank, Axis axis,
+                         const std::vector<CollectiveRow>& rows) {
+  std::int64_t bytes = 0;
+  for (const CollectiveRow& row : rows) {
+    if (names_axis(row.axis, axis) &&
+        numbers_in(row.group) == expect::peers(spec, rank, expect::axes_named(row.axis))) {
+      bytes += row.bytes;
+    }
+  }
+  return bytes;
+}
+
+void add_finding(const CaseSpec& spec, int rank, std::string text, CheckResult& result) {
+  Finding finding;
+  finding.gravity = Verdict::inconclusive;
+  finding.check = "axis_took_effect";
+  finding.rank = rank;
+  finding.coordinate = expect::place_text(spec, rank);
+  finding.text = std::move(text);
+  result.findings.push_back(std::move(finding));
+}
+
+void check_bytes(const JudgeContext& context, Axis axis, CheckResult& result) {
+  const CaseSpec& spec = context.evidence.spec;
+  for (const auto& [rank, reader] : context.candidate.readers()) {
+    const std::int64_t bytes = bytes_along(spec, rank, axis, reader.ledgers().collectives);
+    ++result.compared;
+    if (!(bytes > 0)) {
+      add_finding(spec, rank,
+                  fmt::format("{} {} but {} moved no byte in its {} group", axis_name(axis),
+                              spec.mesh.degree(axis), rank_text(spec, rank), axis_name(axis)),
+                  result);
+      return;
+    }
+  }
+}
+
+bool is_sharded_weight(const RecordRow& row) {
+  const std::string& name = row.record.name;
+  return row.step == 0 && row.record.phase == Phase::param &&
+         std::any_of(kShardedByTp.begin(), kShardedByTp.end(),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+
+void check_weight(const JudgeContext& context, const RecordRow& row, CheckResult& result) {
+  const CaseSpec& spec = context.evidence.spec;
+  const std::int64_t whole_record = elements_of(row.record.shape);
+  std::map<int, std::int64_t> held;
+  for (const auto& [rank, piece] :
+       context.candidate.pieces({row.step, row.record.phase, row.record.name})) {
+    held[rank] += element_count(piece->placement);
+  }
+  for (const auto& [rank, elements] : held) {
+    ++result.compared;
+    if (!(elements < whole_record)) {
+      add_finding(
+          spec, rank,
+          fmt::format("tp {} but {} holds all {} elements of {}", spec.mesh.degree(Axis::tp),
+                      rank_text(spec, rank), whole_record, row.record.name),
+          result);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void check_axes(const JudgeContext& context, const std::vector<RecordRow>& rows,
+                CheckResult& result) {
+  const MeshShape& mesh = context.evidence.spec.mesh;
+  for (const Axis axis : kAxes) {
+    if (mesh.degree(axis) > 1) {
+      check_bytes(context, axis, result);
+    }
+  }
+  for (const RecordRow& row : rows) {
+    if (mesh.degree(Axis::tp) > 1 && is_sharded_weight(row)) {
+      check_weight(context, row, result);
+    }
+  }
+}
+
+}  // namespace meshparity

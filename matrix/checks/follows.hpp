@@ -1,0 +1,13 @@
+// Which findings are the consequence of an earlier one.
+#pragma once
+#include "matrix/verdict.hpp"
+
+namespace meshparity {
+
+/// Marks every finding about a record that lies behind the first divergent one in the computation:
+/// in a later step, in a later stage of the same step (forward and loss, backward, gradients,
+/// scalars, update), or later in the same forward or backward pass. Gradients do not follow from
+/// other gradients, nor updates from updates of other tensors.
+void mark_followers(CaseReport& report);
+
+}  // namespace meshparity

@@ -1,0 +1,119 @@
+#include "matrix/compare_dumps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fixtures/error.hpp"
+#include "matrix/checks/follows.hpp"
+#include "matrix/dump_set.hpp"
+#include "matrix/equal_records.hpp"
+#include "matrix/judge_records.hpp"
+
+namespace meshparity {
+namespace {
+
+constexpr const char* kCompanions = "companions_fp32.h5";
+
+/// Empty when there are none.
+std::filesystem::path companions_beside(const std::filesystem::path& dump) {
+  const std::filesystem::path folder =
+      std::filesystem::is_directory(dump) ? dump : dump.parent_path();
+  const std::filesystem::path file = folder / kCompanions;
+  return std::filesystem::exists(file) ? file : std::filesystem::path();
+}
+
+std::optional<CaseSpec> parsed(const std::string& id) {
+  try {
+    return parse_case(id);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> words_of(const std::string& id) {
+  std::vector<std::string> words(1);
+  for (const char letter : id) {
+    if ((letter == '.' && words.size() < 5) || (letter == '+' && words.size() == 5)) {
+      words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  words.resize(6);
+  return words;
+}
+
+/// Field by field: "mesh: dp2 against tp2".
+std::vector<std::string> differing_fields(const std::string& left, const std::string& right) {
+  constexpr std::array<const char*, 6> kFields = {"model",     "mesh",    "features",
+                                                  "precision", "machine", "events"};
+  const std::vector<std::string> a = words_of(left);
+  const std::vector<std::string> b = words_of(right);
+  std::vector<std::string> fields;
+  for (std::size_t i = 0; i < kFields.size(); ++i) {
+    if (a[i] != b[i]) {
+      fields.push_back(fmt::format("{}: {} against {}", kFields[i], a[i].empty() ? "none" : a[i],
+                                   b[i].empty() ? "none" : b[i]));
+    }
+  }
+  return fields;
+}
+
+/// A reference serves every case of its key; other dumps are alike when their cases are equal.
+std::vector<std::string> differences(const DumpSet& reference, const DumpSet& candidate,
+                                     bool by_bounds) {
+  const std::string& left = reference.header().case_id;
+  const std::string& right = candidate.header().case_id;
+  if (by_bounds) {
+    const auto a = parsed(left);
+    const auto b = parsed(right);
+    if (a && b) {
+      return differing_fields(reference_key(*a), reference_key(*b));
+    }
+  }
+  return differing_fields(left, right);
+}
+
+Evidence evidence_of(const std::filesystem::path& companions, const DumpSet& reference,
+                     const DumpSet& candidate) {
+  const DumpHeader& header = candidate.header();
+  Evidence evidence;
+  evidence.spec = parse_case(header.case_id);
+  evidence.level = std::min(header.level, reference.header().level);
+  evidence.companions = companions;
+  return evidence;
+}
+
+}  // namespace
+
+Comparison compare_dumps(const std::filesystem::path& reference,
+                         const std::filesystem::path& candidate, const CompareOptions& options) {
+  const DumpSet left(reference);
+  const DumpSet right(candidate);
+  require_readable(left);
+  require_readable(right);
+  const std::filesystem::path companions = companions_beside(reference);
+  const bool by_bounds = !options.exact && !companions.empty();
+
+  Comparison comparison;
+  comparison.differences = differences(left, right, by_bounds);
+  if (!comparison.differences.empty() && !options.across) {
+    throw UsageError(fmt::format("dumps of unlike cases ({}); --across compares them all the same",
+                                 fmt::join(comparison.differences, "; ")));
+  }
+  if (by_bounds) {
+    CaseReport report;
+    report.checks = judge_records(evidence_of(companions, left, right), left, right);
+    report.verdict = gravest(report.checks);
+    mark_followers(report);
+    comparison.checks = std::move(report.checks);
+  } else {
+    comparison.checks.push_back(check_equal_dumps(left, right));
+  }
+  comparison.verdict = gravest(comparison.checks);
+  return comparison;
+}
+
+}  // namespace meshparity

@@ -1,0 +1,224 @@
+#include "matrix/judge_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "fixtures/companions.hpp"
+#include "fixtures/error.hpp"
+#include "matrix/checks/axis_took_effect.hpp"
+#include "matrix/checks/bounded.hpp"
+#include "matrix/checks/coverage.hpp"
+#include "matrix/checks/equality.hpp"
+#include "matrix/checks/life_signs.hpp"
+#include "matrix/checks/omissions.hpp"
+#include "matrix/checks/replicas.hpp"
+
+namespace meshparity {
+namespace {
+
+/// The records that the level asks for, in the order of execution, step by step.
+std::vector<RecordRow> rows_of(const DumpSet& reference, Level level) {
+  const DumpHeader& header = reference.header();
+  if (header.level < level) {
+    throw UsageError(fmt::format("the reference's dump is of level {}, the case asks for {}",
+                                 level_name(header.level), level_name(level)));
+  }
+  std::vector<RecordRow> rows = reference.readers().begin()->second.records();
+  if (rows.empty()) {
+    throw UsageError(
+        "the reference's dump has no /records: it is a candidate's; --exact compares "
+        "two candidates");
+  }
+  std::erase_if(rows, [&](const RecordRow& row) { return row.record.level > level; });
+  std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
+    return std::pair(a.step, a.record.order) < std::pair(b.step, b.record.order);
+  });
+  return rows;
+}
+
+/// Made from the data alone, so a different trajectory does not change it.
+bool is_data_only(const RecordSpec& record) {
+  return record.name == "token_count" || record.name == "lr";
+}
+
+/// Free-running AdamW trajectories may not be compared by tolerance (bounds.md §3.5).
+bool waits_for_rebasing(const CaseSpec& spec, const RecordRow& row) {
+  if (spec.optimizer != OptimizerKind::adamw || is_data_only(row.record)) {
+    return false;
+  }
+  const Phase phase = row.record.phase;
+  const bool updated = phase == Phase::param || phase == Phase::master || phase == Phase::moment1 ||
+                       phase == Phase::moment2;
+  return row.step > 0 || updated;
+}
+
+class RecordJudge {
+ public:
+  RecordJudge(const JudgeContext& context, std::vector<RecordRow> rows)
+      : context_(context), rows_(std::move(rows)) {
+    for (const std::string_view name : kCheckNames) {
+      if (name != "liveness") {
+        results_.emplace_back().check = name;
+      }
+    }
+  }
+
+  std::vector<CheckResult> run() {
+    check_axes(context_, rows_, at("axis_took_effect"));
+    check_files(context_, at("coverage"));
+    for (const RecordRow& row : rows_) {
+      judge(gather(context_, row, mask_of(row)));
+    }
+    check_unknown(context_, rows_, at("coverage"));
+    life_.report_gradients(at("grad"));
+    life_.report_loss(at("loss"));
+    finish();
+    return std::move(results_);
+  }
+
+ private:
+  CheckResult& at(const std::string& name) {
+    return *std::find_if(results_.begin(), results_.end(),
+                         [&](const CheckResult& result) { return result.check == name; });
+  }
+
+  std::vector<std::uint8_t> mask_of(const RecordRow& row) const {
+    const std::string name = row.record.name + ".mask";
+    for (const RecordRow& other : rows_) {
+      if (other.record.name == name && other.record.phase == row.record.phase &&
+          other.step == row.step) {
+        const std::vector<std::int64_t> bits = reference_integers(context_.reference, other);
+        return {bits.begin(), bits.end()};
+      }
+    }
+    return {};
+  }
+
+  void judge(const RecordEvidence& record) {
+    if (!check_coverage(context_, record, at("coverage"))) {
+      return;
+    }
+    try {
+      if (record.is_integer()) {
+        const auto values = check_integer_replicas(context_, record, at("replicas"));
+        check_equal_integers(context_, record, values, at(check_of(record.row.record)));
+      } else {
+        judge_values(record, check_replicas(context_, record, at("replicas")));
+      }
+    } catch (const UsageError&) {
+      throw;  // the reference's
+    } catch (const Error& error) {
+      add_unreadable(record, error);
+    }
+  }
+
+  void add_unreadable(const RecordEvidence& record, const Error& error) {
+    Finding finding = finding_about(record, "coverage");
+    finding.text = error.what();
+    at("coverage").findings.push_back(std::move(finding));
+  }
+
+  void judge_values(const RecordEvidence& record, std::vector<double> candidate) {
+    const RecordValues values{reference_values(context_.reference, record.row),
+                              std::move(candidate)};
+    life_.note(record.row, values.reference);
+    const std::string name = check_of(record.row.record);
+    if (!check_finite(context_, record, values, at(name))) {
+      return;
+    }
+    if (waits_for_rebasing(context_.evidence.spec, record.row)) {
+      omissions_.add(name, Verdict::conforms, "not compared yet (rebased steps and laws of adamw)",
+                     record.key());
+    } else if (const auto reason = why_no_limits(record)) {
+      const bool extra = context_.companions != nullptr && record.row.record.level == Level::all;
+      omissions_.add(name, extra ? Verdict::conforms : Verdict::inconclusive, *reason,
+                     record.key());
+    } else {
+      check_bounded(context_, record, values, at(name));
+    }
+  }
+
+  std::optional<std::string> why_no_limits(const RecordEvidence& record) const {
+    const RecordKey key = record.key();
+    if (!context_.lane) {
+      return fmt::format("no limits: no companions are made for {} yet",
+                         precision_name(context_.evidence.spec.precision));
+    }
+    if (context_.companions == nullptr) {
+      return "no limits: the reference has no companions";
+    }
+    if (context_.companions->lane() != context_.lane->companions) {
+      return fmt::format("no limits: the companions are of lane {}, {} needs those of {}",
+                         context_.companions->lane(), context_.lane->name,
+                         context_.lane->companions);
+    }
+    if (!context_.companions->has(key.step, key.phase, key.record)) {
+      return "no limits: the companions lack it (they are made for level standard)";
+    }
+    return std::nullopt;
+  }
+
+  void finish() {
+    bool compared = false;
+    for (CheckResult& result : results_) {
+      omissions_.report(result);
+      result.evidence = result.compared > 0 || !result.findings.empty();
+      compared = compared || (result.evidence && is_comparison(result));
+      if (!result.evidence && result.notes.empty()) {
+        result.notes.push_back("nothing to look at in this case");
+      }
+    }
+    CheckResult& coverage = at("coverage");
+    if (!compared && coverage.findings.empty()) {
+      coverage.findings.push_back(nothing_compared());
+    }
+    for (CheckResult& result : results_) {
+      result.verdict = verdict_of(result);
+    }
+  }
+
+  static bool is_comparison(const CheckResult& result) {
+    return result.check != "axis_took_effect" && result.check != "coverage" &&
+           result.check != "replicas";
+  }
+
+  static Finding nothing_compared() {
+    Finding finding;
+    finding.gravity = Verdict::inconclusive;
+    finding.check = "coverage";
+    finding.text = "no value of any record was compared with the reference";
+    return finding;
+  }
+
+  const JudgeContext& context_;
+  std::vector<RecordRow> rows_;
+  std::vector<CheckResult> results_;
+  Omissions omissions_;
+  LifeSigns life_;
+};
+
+}  // namespace
+
+Verdict verdict_of(const CheckResult& result) {
+  Verdict verdict = Verdict::conforms;
+  for (const Finding& finding : result.findings) {
+    verdict = std::max(verdict, finding.gravity);
+  }
+  return verdict;
+}
+
+std::vector<CheckResult> judge_records(const Evidence& evidence, const DumpSet& reference,
+                                       const DumpSet& candidate) {
+  std::optional<CompanionReader> companions;
+  if (!evidence.companions.empty()) {
+    companions.emplace(evidence.companions);
+  }
+  const JudgeContext context{evidence, reference, candidate, companions ? &*companions : nullptr,
+                             lane_of(evidence.spec.precision)};
+  return RecordJudge(context, rows_of(reference, evidence.level)).run();
+}
+
+}  // namespace meshparity
