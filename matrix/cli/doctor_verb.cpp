@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "fixtures/error.hpp"
+#include "matrix/cli/installation.hpp"
+#include "matrix/cli/text_source.hpp"
+#include "matrix/cli/verbs.hpp"
+#include "matrix/this_machine.hpp"
+
+namespace meshparity {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string program_on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code none;
+    if (fs::is_regular_file(fs::path(folder) / name, none)) {
+      return fs::path(folder) / name;
+    }
+  }
+  return "";
+}
+
+std::string first_that_exists(const std::vector<fs::path>& places) {
+  const auto found = std::find_if(places.begin(), places.end(), [](const fs::path& place) {
+    std::error_code none;
+    return fs::exists(place, none);
+  });
+  return found == places.end() ? "" : found->string();
+}
+
+std::string library(const std::string& file) {
+  return first_that_exists({fs::path("/usr/lib/x86_64-linux-gnu") / file,
+                            fs::path("/usr/lib/aarch64-linux-gnu") / file,
+                            fs::path("/usr/local/cuda/lib64") / file, fs::path("/usr/lib") / file,
+                            fs::path("/usr/local/lib") / file});
+}
+
+std::string python_module(const std::string& name) {
+  return first_that_exists({fs::path("/usr/lib/python3/dist-packages") / name});
+}
+
+void say(std::string_view what, std::string_view state) {
+  fmt::print("{:<14} {}\n", what, state);
+}
+
+std::string found_or(const std::string& found, std::string_view how_to_get_it) {
+  return found.empty() ? fmt::format("missing: {}", how_to_get_it)
+                       : fmt::format("found: {}", found);
+}
+
+bool say_programs() {
+  const Programs programs = programs_beside();
+  const bool both = fs::exists(programs.reference) && fs::exists(programs.worker);
+  for (const fs::path& program : {programs.reference, programs.worker}) {
+    if (!fs::exists(program)) {
+      say("host-threads", fmt::format("no: {} is missing; build the target {}", program.string(),
+                                      program.filename().string()));
+    }
+  }
+  if (both) {
+    say("host-threads", "yes: ranks are threads of one process");
+  }
+  return both;
+}
+
+void say_machines() {
+  say("host-procs", "not built yet");
+  say("host-mpi", "not built yet");
+  say("  mpirun",
+      found_or(program_on_path("mpirun"), "apt-get install openmpi-bin libopenmpi-dev"));
+  say("cuda-threads", "not built yet");
+  say("  GPU", found_or(first_that_exists({"/dev/nvidia0", "/dev/dxg"}),
+                        "no device /dev/nvidia0; a GPU and its driver"));
+  say("  nvcc", found_or(program_on_path("nvcc"), "the CUDA Toolkit"));
+  say("  cublas", found_or(library("libcublas.so"), "the CUDA Toolkit"));
+  say("cuda-nccl", "not built yet");
+  say("  nccl", found_or(library("libnccl.so.2"), "libnccl2 and libnccl-dev, from NVIDIA"));
+}
+
+void say_text(const CaseOptions& options) {
+  try {
+    const TextSource text = find_text(options.text, options.cache);
+    say("text data", fmt::format("text_{}: {}", text.hash8, text.file.string()));
+  } catch (const UsageError& refusal) {
+    say("text data", fmt::format("missing: {}", refusal.what()));
+  }
+}
+
+}  // namespace
+
+int doctor(const CaseOptions& options) {
+  const bool can_run = say_programs();
+  say_machines();
+  say("CPU", fmt::format("{}, {} cores", cpu_model(), core_count()));
+  say("compiler", compiler());
+  say("HDF5", MESHPARITY_HDF5_VERSION);
+  say("tree", tree_state(source_folder()));
+  say_text(options);
+  say("h5py", found_or(python_module("h5py"), "apt-get install python3-h5py (foreign dumps)"));
+  say("torch", found_or(python_module("torch"), "apt-get install python3-torch (golden numbers)"));
+  return can_run ? kExitConforms : kExitInconclusive;
+}
+
+}  // namespace meshparity

@@ -1,0 +1,26 @@
+#include "matrix/cli/installation.hpp"
+
+namespace meshparity {
+
+std::filesystem::path source_folder() {
+  return MESHPARITY_SOURCE_FOLDER;
+}
+
+std::string compiler() {
+  return MESHPARITY_COMPILER;
+}
+
+Programs programs_beside() {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  return {here / "meshparity-reference", here / "meshparity-worker"};
+}
+
+double default_time_limit() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return 50;
+#else
+  return 5;
+#endif
+}
+
+}  // namespace meshparity

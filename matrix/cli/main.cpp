@@ -1,0 +1,170 @@
+// meshparity: the driver's command line. Reference first, candidate second, everywhere.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+
+#include "fixtures/error.hpp"
+#include "matrix/cli/installation.hpp"
+#include "matrix/cli/verbs.hpp"
+
+namespace meshparity {
+namespace {
+
+const std::vector<std::string> kLaterVerbs = {"report",      "assemble", "explain",
+                                              "plan",        "minimize", "bisect",
+                                              "sensitivity", "recover",  "scale"};
+
+// Everything the command line can say, and the verb that it chose.
+struct CommandLine {
+  CaseOptions list;
+  RunOptions run;
+  RunOptions replay;
+  CompareVerb compare;
+  CaseOptions doctor;
+  std::function<int()> chosen;
+};
+
+void add_lookup(CLI::App& verb, CaseOptions& options) {
+  options.models = source_folder() / "fixtures" / "models";
+  verb.add_option("--text", options.text,
+                  "the file that text data are read from (default: the licences of this machine)");
+  verb.add_option("--models", options.models, "folder of model specs");
+  verb.add_option("--cache", options.cache, "folder of references and texts")
+      ->capture_default_str();
+}
+
+void add_selection(CLI::App& verb, CaseOptions& options) {
+  verb.add_option("CASE", options.selection.ids, "case ids; without them a suite is run");
+  verb.add_option("--suite", options.selection.suite, "smoke, singles, or a path to a .toml")
+      ->capture_default_str();
+  verb.add_option("--only", options.selection.only, "keep the cases whose id matches this glob")
+      ->take_all();
+  add_lookup(verb, options);
+}
+
+template <class Value>
+std::map<std::string, Value> words(std::initializer_list<std::pair<const std::string, Value>> all) {
+  return all;
+}
+
+void add_running(CLI::App& verb, RunOptions& options) {
+  options.programs = programs_beside();
+  options.time_limit = default_time_limit();
+  verb.add_option("--out", options.out, "new folder of results (default: build/runs/<UTC time>)");
+  verb.add_option("--jobs", options.jobs, "launches side by side (default: the number of cores)")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--time-limit", options.time_limit,
+                  "seconds after which a case on whose board nothing moves is killed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.add_option("--budget", options.budget, "seconds after which nothing more is run")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--color", options.color, "auto, always or never")
+      ->transform(CLI::CheckedTransformer(words<Color>(
+          {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}})));
+  verb.add_option("--reference", options.programs.reference, "the reference program");
+  verb.add_option("--worker", options.programs.worker, "the worker program");
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App& verb = *app.add_subcommand("run", "run cases and their references, compare, report");
+  add_selection(verb, line.run.cases);
+  add_running(verb, line.run);
+  verb.add_option("--keep", line.run.keep, "dumps that stay: all, failed (default) or none")
+      ->transform(CLI::CheckedTransformer(
+          words<Keep>({{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}})));
+  verb.add_option("--level", line.run.level, "detail of the dumps: standard (default) or all")
+      ->transform(CLI::CheckedTransformer(
+          words<Level>({{"standard", Level::standard}, {"all", Level::all}})));
+  verb.callback([&line] { line.chosen = [&line] { return run_cases(line.run); }; });
+}
+
+void add_replay(CLI::App& app, CommandLine& line) {
+  CLI::App& verb =
+      *app.add_subcommand("replay", "one case at level all, its first divergent record explained");
+  verb.add_option("CASE", line.replay.cases.selection.ids, "the case id")->required()->expected(1);
+  add_lookup(verb, line.replay.cases);
+  add_running(verb, line.replay);
+  verb.callback([&line] { line.chosen = [&line] { return replay_case(line.replay); }; });
+}
+
+void add_compare(CLI::App& app, CommandLine& line) {
+  CLI::App& verb = *app.add_subcommand("compare", "two dump folders or HDF5 files");
+  verb.add_option("REFERENCE", line.compare.reference, "its limits lie beside it, if any")
+      ->required();
+  verb.add_option("CANDIDATE", line.compare.candidate, "what is judged")->required();
+  verb.add_flag("--exact", line.compare.how.exact, "by equality even where limits are at hand");
+  verb.add_flag("--across", line.compare.how.across, "allow unlike cases, listing how they differ");
+  verb.callback([&line] { line.chosen = [&line] { return compare(line.compare); }; });
+}
+
+void add_verbs(CLI::App& app, CommandLine& line) {
+  CLI::App& list = *app.add_subcommand("list", "the cases, and every excluded one with its reason");
+  add_selection(list, line.list);
+  list.callback([&line] { line.chosen = [&line] { return list_cases(line.list); }; });
+  add_run(app, line);
+  add_compare(app, line);
+  add_replay(app, line);
+  CLI::App& doctor =
+      *app.add_subcommand("doctor", "what this machine can run, and what is missing");
+  add_lookup(doctor, line.doctor);
+  doctor.callback([&line] { line.chosen = [&line] { return meshparity::doctor(line.doctor); }; });
+  for (const std::string& name : kLaterVerbs) {
+    CLI::App& verb = *app.add_subcommand(name, "not built yet");
+    verb.allow_extras();
+    verb.callback([&line, name] {
+      line.chosen = [name]() -> int {
+        throw NotBuiltYet(
+            fmt::format("{} is not built yet; list, run, compare, replay and doctor "
+                        "are",
+                        name));
+      };
+    });
+  }
+}
+
+std::string command_text(int argc, char** argv) {
+  std::string text = "meshparity";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain = word.find_first_of(" *?[]\"'$;&|<>()") == std::string::npos;
+    text += plain ? " " + word : fmt::format(" '{}'", word);
+  }
+  return text;
+}
+
+int refuse(const std::string& what) {
+  fmt::print(stderr, "meshparity: {}\n", what);
+  return kExitUsage;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app("meshparity: does a model-parallel training compute what one process would?");
+  app.require_subcommand(1);
+  CommandLine line;
+  line.run.command = line.replay.command = command_text(argc, argv);
+  add_verbs(app, line);
+  try {
+    app.parse(argc, argv);
+    return line.chosen();
+  } catch (const CLI::Success& asked) {  // --help
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return refuse(fmt::format("{}; see meshparity --help", error.what()));
+  }
+}
+
+}  // namespace
+}  // namespace meshparity
+
+int main(int argc, char** argv) {
+  try {
+    return meshparity::run_command(argc, argv);
+  } catch (const std::exception& error) {
+    // UsageError, and whatever the world refused before or around the first case.
+    return meshparity::refuse(error.what());
+  }
+}

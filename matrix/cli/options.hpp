@@ -1,0 +1,42 @@
+// What the command line said, verb by verb.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "matrix/compare_dumps.hpp"
+#include "matrix/run_matrix.hpp"
+
+namespace meshparity {
+
+enum class Color { automatic, always, never };
+
+/// Which cases, and where their words are looked up; every verb that names cases has these.
+struct CaseOptions {
+  Selection selection{"smoke", {}, {}};
+  std::filesystem::path text;  // empty: the default text
+  std::filesystem::path models;
+  std::filesystem::path cache = "build/cache";
+};
+
+/// How cases are run.
+struct RunOptions {
+  CaseOptions cases;
+  Programs programs;
+  std::filesystem::path out;  // empty: build/runs/<UTC time>
+  int jobs = 0;               // 0: as many as there are cores
+  Keep keep = Keep::failed;
+  Level level = Level::standard;
+  double time_limit = 0;  // seconds
+  double budget = 0;      // seconds; 0: none
+  Color color = Color::automatic;
+  std::string command;  // the line itself, to run it again
+};
+
+struct CompareVerb {
+  std::filesystem::path reference;
+  std::filesystem::path candidate;
+  CompareOptions how;
+};
+
+}  // namespace meshparity

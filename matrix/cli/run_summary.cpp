@@ -1,0 +1,87 @@
+#include "matrix/cli/run_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/finding_text.hpp"
+#include "reports/margins.hpp"
+
+namespace meshparity {
+namespace {
+
+std::string number(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+void print_table(Terminal& terminal, const std::vector<CaseReport>& reports) {
+  std::size_t width = 4;
+  for (const CaseReport& report : reports) {
+    width = std::max(width, report.case_id.size());
+  }
+  terminal.line("");
+  terminal.line(
+      terminal.bold(fmt::format("{:<{}}  {:<12}  {:>6}  {:>7}  {}", "case", width, "verdict",
+                                "margin", "seconds", "where the margin is largest")));
+  for (const CaseReport& report : reports) {
+    const std::optional<Margin> worst = worst_margin(report);
+    terminal.line(fmt::format("{:<{}}  {}  {:>6}  {:>7.2f}  {}", report.case_id, width,
+                              terminal.verdict_word(outcome_word(report), 12),
+                              worst ? number(worst->margin) : "-", report.seconds,
+                              worst ? place_of(*worst) : "-"));
+  }
+}
+
+void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports) {
+  for (const CaseReport& report : reports) {
+    if (!report.not_run.empty() || report.verdict == Verdict::conforms) {
+      continue;
+    }
+    terminal.line("");
+    terminal.line(fmt::format("{}  {}", terminal.verdict_word(outcome_word(report), 0),
+                              terminal.bold(report.case_id)));
+    const Finding* cause = first_cause(report);
+    const std::vector<std::string> lines =
+        cause != nullptr ? describe_finding(*cause)
+                         : std::vector<std::string>{"no check had any evidence"};
+    for (const std::string& line : lines) {
+      terminal.line("  " + line);
+    }
+    terminal.line("  again: " + report.replay);
+  }
+}
+
+void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports) {
+  const std::vector<MarginSpread> spreads = margin_spreads(reports);
+  if (spreads.empty()) {
+    return;
+  }
+  terminal.line("");
+  terminal.line(terminal.bold(fmt::format("{:<9} {:>9} {:>9} {:>9} {:>9} {:>9}", "margins",
+                                          "measured", "exactly 0", "median", "90 %", "largest")));
+  for (const MarginSpread& spread : spreads) {
+    terminal.line(fmt::format("{:<9} {:>9} {:>9} {:>9} {:>9} {:>9}", phase_name(spread.phase),
+                              spread.count, spread.zeros, number(spread.median), number(spread.p90),
+                              number(spread.worst.margin)));
+  }
+}
+
+void print_excluded(Terminal& terminal, const std::vector<ExcludedCase>& excluded) {
+  if (excluded.empty()) {
+    return;
+  }
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const ExcludedCase& each : excluded) {
+    by_reason[each.reason].push_back(each.id);
+  }
+  terminal.line("");
+  terminal.line(terminal.bold(fmt::format("not run: {}", excluded.size())));
+  for (const auto& [reason, ids] : by_reason) {
+    terminal.line(fmt::format("  {}: {} cases, the first is {}", reason, ids.size(), ids.front()));
+  }
+}
+
+}  // namespace meshparity

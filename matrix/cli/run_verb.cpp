@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include "fixtures/error.hpp"
+#include "matrix/cli/chosen_cases.hpp"
+#include "matrix/cli/installation.hpp"
+#include "matrix/cli/progress.hpp"
+#include "matrix/cli/run_summary.hpp"
+#include "matrix/cli/verbs.hpp"
+#include "matrix/this_machine.hpp"
+#include "reports/finding_text.hpp"
+#include "reports/markdown.hpp"
+#include "reports/result_store.hpp"
+
+namespace meshparity {
+namespace {
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+RunRequest request_of(const RunOptions& options, const ChosenCases& chosen) {
+  RunRequest request;
+  request.cases = chosen.runnable;
+  request.programs = options.programs;
+  request.cache = std::filesystem::absolute(options.cases.cache);
+  request.models = std::filesystem::absolute(options.cases.models);
+  request.text = chosen.text;
+  request.jobs = options.jobs > 0 ? options.jobs : core_count();
+  request.keep = options.keep;
+  request.level = options.level;
+  request.time_limit = milliseconds(options.time_limit);
+  if (options.budget > 0) {
+    request.budget = milliseconds(options.budget);
+  }
+  request.commit = tree_state(source_folder());
+  if (!options.cases.text.empty()) {
+    request.replay_options = fmt::format(" --text {}", options.cases.text.string());
+  }
+  return request;
+}
+
+RunPlan plan_of(const RunOptions& options, const RunRequest& request, const ChosenCases& chosen) {
+  RunPlan plan;
+  plan.command = options.command;
+  plan.started = utc_now();
+  plan.commit = request.commit;
+  plan.cpu = cpu_model();
+  plan.cores = core_count();
+  plan.level = level_name(request.level);
+  plan.text = request.text.string();
+  for (const PlannedCase& planned : chosen.runnable) {
+    plan.cases.push_back(planned.id);
+  }
+  for (const PlannedCase& planned : chosen.excluded) {
+    plan.excluded.push_back({planned.id, planned.excluded});
+  }
+  return plan;
+}
+
+RunHooks hooks_for(Terminal& terminal, Progress& progress, ResultStore& store, const RunDir& dir) {
+  RunHooks hooks;
+  hooks.references_begun = [&](std::size_t missing, std::size_t needed) {
+    terminal.status(fmt::format("making {} of {} references", missing, needed));
+  };
+  hooks.references_ended = [&](const ReferencesMade& made) {
+    terminal.line(fmt::format("references: {} needed, {} made in {:.1f} s, {} from the cache",
+                              made.needed, made.made, made.seconds, made.needed - made.made));
+  };
+  hooks.begun = [&](const std::string& id) { progress.begun(id); };
+  hooks.ended = [&](const CaseReport& report) {
+    store.append(report);
+    write_report(dir.case_folder(report.case_id), report);
+    progress.ended(report);
+  };
+  hooks.note = [&](const std::string& text) { terminal.line("note: " + text); };
+  return hooks;
+}
+
+int exit_of(const std::vector<CaseReport>& reports, const ChosenCases& chosen) {
+  const Tally counted = tally(reports);
+  if (counted.diverge > 0) {
+    return kExitDiverges;
+  }
+  const bool asked_and_not_run = chosen.asked_by_id && !chosen.excluded.empty();
+  const bool all_conform = counted.inconclusive == 0 && counted.conform > 0;
+  return all_conform && !asked_and_not_run ? kExitConforms : kExitInconclusive;
+}
+
+}  // namespace
+
+int exit_code(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::conforms:
+      return kExitConforms;
+    case Verdict::diverges:
+      return kExitDiverges;
+    case Verdict::inconclusive:
+      break;
+  }
+  return kExitInconclusive;
+}
+
+int run_cases(const RunOptions& options) {
+  const ChosenCases chosen = choose_cases(options.cases);
+  const RunRequest request = request_of(options, chosen);
+  const RunDir dir =
+      options.out.empty() ? RunDir::create_by_time("build/runs") : RunDir::create(options.out);
+  const RunPlan plan = plan_of(options, request, chosen);
+  write_plan(dir.plan(), plan);
+  Terminal terminal(options.color);
+  ResultStore store(dir.results());
+  const auto begun = std::chrono::steady_clock::now();
+  Progress progress(terminal, request.cases.size());
+  const auto reports = run_matrix(request, dir, hooks_for(terminal, progress, store, dir));
+  for (const ExcludedCase& excluded : plan.excluded) {
+    CaseReport report;
+    report.case_id = excluded.id;
+    report.not_run = excluded.reason;
+    store.append(report);
+  }
+  write_markdown(dir);
+  print_table(terminal, reports);
+  print_causes(terminal, reports);
+  print_margins(terminal, reports);
+  print_excluded(terminal, plan.excluded);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
+  terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(reports)),
+                            seconds.count(), dir.report().string()));
+  return exit_of(reports, chosen);
+}
+
+int replay_case(const RunOptions& options) {
+  RunOptions all = options;
+  all.level = Level::all;
+  all.keep = Keep::all;
+  return run_cases(all);
+}
+
+}  // namespace meshparity
