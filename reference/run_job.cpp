@@ -12,6 +12,7 @@
 #include "fixtures/case_spec.hpp"
 #include "fixtures/companions.hpp"
 #include "fixtures/dump.hpp"
+#include "fixtures/inputs_file.hpp"
 #include "reference/training.hpp"
 
 namespace meshparity::reference {
@@ -72,6 +73,9 @@ void write_record(const FilledRecord& filled, int step, DumpWriter& writer) {
 void run_job(const Job& job, int threads) {
   const Problem problem = problem_of(job);
   Training training(problem, {job.level, threads, job.companions});
+  const bool words = job.level == Level::all;
+  write_inputs(job.out / "inputs.h5", {problem.model(), problem.spec, problem.inputs}, words);
+  write_case_json(job.out / "case.json", problem.model(), problem.spec);
   DumpWriter writer(job.out / rank_file_name(0), header_of(job));
   std::vector<RecordRow> rows;
   std::vector<Companion> companions;

@@ -4,8 +4,9 @@
 
 namespace meshparity::reference {
 
-/// Writes job.out/rank_0000.h5 and, if asked, job.out/companions_fp32.h5, inputs.h5 and case.json
-/// beside them. Throws UsageError for a case that cannot be computed, Error when writing fails.
+/// Writes into job.out: rank_0000.h5, inputs.h5 (with the words of dropout at level all),
+/// case.json and, if asked, companions_fp32.h5. The case is reduced to its reference key first.
+/// Throws UsageError for a case that cannot be computed, Error when writing fails.
 void run_job(const Job& job, int threads);
 
 }  // namespace meshparity::reference

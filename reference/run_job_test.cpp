@@ -1,0 +1,182 @@
+// The program and its jobs: what lies in the folder afterwards, events, exit codes.
+#include "reference/run_job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "fixtures/companions.hpp"
+#include "fixtures/dump.hpp"
+#include "fixtures/error.hpp"
+#include "fixtures/scratch_folder.hpp"
+#include "reference/micro_case.hpp"
+#include "reference/training.hpp"
+
+namespace meshparity::reference {
+namespace {
+
+constexpr const char* kMicro = "gpt-micro.single.plain.fp64.host-threads";
+
+Job job_into(const std::filesystem::path& folder, const std::string& case_id) {
+  std::filesystem::create_directory(folder);
+  Job job;
+  job.case_id = case_id;
+  job.out = folder;
+  job.models = MESHPARITY_MODELS;
+  job.commit = "a test";
+  return job;
+}
+
+TEST(RunJob, WritesEveryRecordOfTheLevelForEveryStep) {
+  const ScratchFolder scratch;
+  for (const Level level : {Level::final, Level::standard, Level::all}) {
+    Job job = job_into(scratch / std::string(level_name(level)), kMicro);
+    job.level = level;
+    run_job(job, 1);
+
+    const DumpReader dump(job.out / rank_file_name(0));
+    const CaseSpec spec = parse_case(kMicro);
+    std::vector<RecordSpec> expected;
+    for (const RecordSpec& record :
+         record_table(load_named_model(MESHPARITY_MODELS, "gpt-micro"), spec)) {
+      if (record.level <= level) {
+        expected.push_back(record);
+      }
+    }
+    const std::vector<RecordRow> rows = dump.records();
+    ASSERT_EQ(rows.size(), 3 * expected.size());
+    ASSERT_EQ(dump.pieces().size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RecordSpec& record = expected[i % expected.size()];
+      const Piece& piece = dump.pieces()[i];
+      EXPECT_EQ(rows[i].record.name, record.name);
+      EXPECT_EQ(rows[i].step, static_cast<int>(i / expected.size()));
+      EXPECT_EQ(piece.record, record.name);
+      EXPECT_EQ(piece.phase, record.phase);
+      EXPECT_EQ(piece.order, record.order);
+      EXPECT_EQ(piece.step, rows[i].step);
+      EXPECT_EQ(piece.placement, whole(record.shape));
+    }
+  }
+}
+
+TEST(RunJob, WritesIntegersAsIntegers) {
+  const ScratchFolder scratch;
+  const Job job = job_into(scratch / "out", kMicro);
+  run_job(job, 1);
+  const DumpReader dump(job.out / rank_file_name(0));
+  std::vector<std::vector<std::int64_t>> of_step1;
+  for (const Piece& piece : dump.pieces()) {
+    if (piece.phase == Phase::exact && piece.step == 1) {
+      of_step1.push_back(dump.read_integers(piece));
+    }
+  }
+  // sample_ids of a batch of 4, steps taken, (seed, step)
+  EXPECT_THAT(of_step1, testing::ElementsAre(testing::ElementsAre(4, 5, 6, 7),
+                                             testing::ElementsAre(2), testing::ElementsAre(1, 1)));
+}
+
+TEST(RunJob, WritesCompanionsInputsAndTheCaseBesideTheDump) {
+  const ScratchFolder scratch;
+  Job job = job_into(scratch / "out", kMicro);
+  job.companions = true;
+  run_job(job, 2);
+  const CompanionReader companions(job.out / "companions_fp32.h5");
+  EXPECT_EQ(companions.lane(), "fp32");
+  EXPECT_EQ(companions.read(2, Phase::grad, "layer0.mlp.up.weight").samples, kReplicas);
+  EXPECT_TRUE(companions.has(0, Phase::backward, "logits"));
+  EXPECT_FALSE(companions.has(0, Phase::param, "embed.weight"));
+  EXPECT_TRUE(std::filesystem::exists(job.out / "inputs.h5"));
+  EXPECT_TRUE(std::filesystem::exists(job.out / "case.json"));
+}
+
+TEST(RunJob, IgnoresWhatIsOutsideTheKey) {
+  const ScratchFolder scratch;
+  const Job plain = job_into(scratch / "plain", kMicro);
+  const Job parallel = job_into(scratch / "parallel", "gpt-micro.dp2-tp2.mb2.fp64.host-threads");
+  run_job(plain, 1);
+  run_job(parallel, 1);
+  const DumpReader a(plain.out / rank_file_name(0));
+  const DumpReader b(parallel.out / rank_file_name(0));
+  ASSERT_EQ(a.pieces().size(), b.pieces().size());
+  for (std::size_t i = 0; i < a.pieces().size(); ++i) {
+    EXPECT_EQ(a.read(a.pieces()[i]), b.read(b.pieces()[i])) << a.pieces()[i].path;
+  }
+}
+
+TEST(RunJob, RefusesWhatItCannotComputeInOneLine) {
+  const ScratchFolder scratch;
+  const auto message = [&](const std::string& id) {
+    return message_of<UsageError>([&] { run_job(job_into(scratch / "out", id), 1); });
+  };
+  EXPECT_THAT(message("gpt-micro.single.packed.fp64.host-threads"),
+              testing::HasSubstr("packed documents not built yet"));
+  EXPECT_THAT(message("gpt-none.single.plain.fp64.host-threads"), testing::HasSubstr("gpt-none"));
+  EXPECT_THAT(message("gpt-micro.single"), testing::Not(testing::IsEmpty()));
+}
+
+/// Exit code and both outputs of the program.
+struct Ran {
+  int exit = -1;
+  std::string out;
+};
+Ran run_program(const std::string& arguments) {
+  const std::string command = std::string(MESHPARITY_REFERENCE) + " " + arguments + " 2>&1";
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  Ran ran;
+  std::array<char, 4096> buffer;
+  for (std::size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    ran.out.append(buffer.data(), count);
+  }
+  const int status = ::pclose(pipe);
+  ran.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+TEST(Program, GoesOnAfterAFailedJobAndExitsWith3) {
+  const ScratchFolder scratch;
+  const std::string jobs =
+      format_job(job_into(scratch / "a", "gpt-none.single.plain.fp64.host-threads")) + "\n" +
+      format_job(job_into(scratch / "b", kMicro)) + "\n";
+  const Ran ran = run_program("--threads 1 --jobs " + scratch.write("jobs", jobs).string());
+
+  EXPECT_EQ(ran.exit, 3);
+  std::vector<std::pair<std::size_t, JobEvent::State>> events;
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) {
+    const std::optional<JobEvent> event = parse_event(line);
+    ASSERT_TRUE(event) << line;
+    events.emplace_back(event->job, event->state);
+  }
+  using State = JobEvent::State;
+  EXPECT_THAT(events,
+              testing::ElementsAre(std::pair(0u, State::begun), std::pair(0u, State::failed),
+                                   std::pair(1u, State::begun), std::pair(1u, State::done)));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "b/rank_0000.h5"));
+}
+
+TEST(Program, ExitsWith0WhenAllIsDone) {
+  const ScratchFolder scratch;
+  const std::string jobs = format_job(job_into(scratch / "a", kMicro)) + "\n";
+  EXPECT_EQ(run_program("--jobs " + scratch.write("jobs", jobs).string()).exit, 0);
+}
+
+TEST(Program, AnswersAMisuseWithOneLineAndExit2) {
+  for (const std::string arguments :
+       {"", "--jobs /no/such/file", "--jobs x --threads 0", "--what"}) {
+    const Ran ran = run_program(arguments);
+    EXPECT_EQ(ran.exit, 2) << arguments;
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+  }
+}
+
+}  // namespace
+}  // namespace meshparity::reference
