@@ -68,6 +68,32 @@ TEST(CrossEntropy, SumsOfSlicesAddUpToThoseOfTheWhole) {
   EXPECT_DOUBLE_EQ(plain[0] + plain[1], std::log(12.0) - 3 * kMax);
 }
 
+TEST(CrossEntropy, OnlyTheOwnerOfTheLabelHasItsLogit) {
+  const std::vector<double> logits = {kMax, std::log(3.0), 0, 50, 50};
+  const VocabularySlice left = {0, 2, 2, 3};
+  const VocabularySlice right = {2, 3, 1, 3};
+  const double weight = 1, exponentials = 2;
+  for (const int label : {0, 1, 2}) {
+    double target[2], sink = 0;
+    std::vector<double> grad(5);
+
+    LaneTeam(3).run(
+        LogitSums<double>{logits.data(), &kMax, &label, &target[0], &sink, &sink, 1, left});
+    LaneTeam(3).run(
+        LogitSums<double>{logits.data() + 2, &kMax, &label, &target[1], &sink, &sink, 1, right});
+    LaneTeam(3).run(LogitGrad<double>{logits.data(), &kMax, &exponentials, &label, &weight,
+                                      grad.data(), 1, left, 0});
+    LaneTeam(3).run(LogitGrad<double>{logits.data() + 2, &kMax, &exponentials, &label, &weight,
+                                      grad.data() + 2, 1, right, 0});
+
+    EXPECT_EQ(target[label / 2], logits[static_cast<std::size_t>(label)] - kMax);
+    EXPECT_EQ(target[1 - label / 2], 0);
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_EQ(grad[static_cast<std::size_t>(j)] < 0, j == label) << j;
+    }
+  }
+}
+
 TEST(CrossEntropy, SmoothingSharesMassOverTheGlobalVocabulary) {
   const double target = std::log(0.75), exponentials = 2, plain = std::log(12.0) - 3 * kMax;
   const double weight = 2;

@@ -23,17 +23,18 @@ TEST(Embedding, GatherGivesZerosForRowsOfOtherRanks) {
 }
 
 TEST(Embedding, ScatterAddsInTokenOrder) {
-  // Token 4 three times: 2^53 + 1 + 1 in that order stays 2^53.
+  // Token 4 three times: 2^53 + 1 + 1 in that order stays 2^53. Tokens 3 and 7 are others'; what
+  // lies beside the table must stay.
   const double large = 9007199254740992.0;
-  const std::vector<int> tokens = {4, 7, 4, 5, 4};
-  const std::vector<double> grad = {large, 1, 5, 5, 1, 2, 3, 4, 1, 3};
+  const std::vector<int> tokens = {4, 7, 4, 5, 4, 3};
+  const std::vector<double> grad = {large, 1, 5, 5, 1, 2, 3, 4, 1, 3, 8, 8};
   for (const int lanes : kLaneCounts) {
-    std::vector<double> table(4);
+    std::vector<double> memory(8);
 
     LaneTeam(lanes).run(
-        EmbeddingScatter<double>{grad.data(), tokens.data(), table.data(), 5, 2, 4, 2});
+        EmbeddingScatter<double>{grad.data(), tokens.data(), memory.data() + 2, 6, 2, 4, 2});
 
-    EXPECT_EQ(table, (std::vector<double>{large, 6, 3, 4}));
+    EXPECT_EQ(memory, (std::vector<double>{0, 0, large, 6, 3, 4, 0, 0}));
   }
 }
 

@@ -1,0 +1,78 @@
+#include "parallel_impl/backend/host_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include "parallel_impl/backend/buffer.hpp"
+
+namespace meshparity {
+namespace {
+
+TEST(HostBackend, CountsMemoryByTagAndKeepsThePeak) {
+  const std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
+  {
+    const Buffer<double> a(*backend, MemoryTag::gradient, 10);
+    const Buffer<int> b(*backend, MemoryTag::gradient, 5);
+
+    EXPECT_EQ(backend->use(MemoryTag::gradient).current, 100);
+  }
+
+  EXPECT_EQ(backend->use(MemoryTag::gradient).current, 0);
+  EXPECT_EQ(backend->use(MemoryTag::gradient).peak, 100);
+  EXPECT_EQ(backend->use(MemoryTag::parameter).peak, 0);
+}
+
+TEST(Buffer, StartsAtZeroAndMovesItsMemory) {
+  const std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
+  Buffer<double> from(*backend, MemoryTag::buffer, 3);
+  EXPECT_EQ(std::vector<double>(from.data(), from.data() + 3), std::vector<double>(3));
+  from.upload(std::vector<double>{1, 2, 3});
+
+  Buffer<double> to;
+  to = std::move(from);
+
+  EXPECT_EQ(std::vector<double>(to.data(), to.data() + 3), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(from.data(), nullptr);
+  EXPECT_EQ(backend->use(MemoryTag::buffer).current, 24);
+}
+
+TEST(HostBackend, RunsEveryIndexOfAKernel) {
+  const std::unique_ptr<Backend<float>> backend = make_host_backend<float>();
+  std::vector<float> x(2 * kChunk + 3, 1);
+
+  backend->run(Scale<float>{x.data(), static_cast<int>(x.size()), 3});
+
+  EXPECT_EQ(x, std::vector<float>(x.size(), 3));
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// BackendOn makes each declared operation for double and float, or it would not compile: what is
+// left to forget is the declaration.
+TEST(Backend, DeclaresAnOperationForEveryKernelInTheFolder) {
+  const std::filesystem::path parallel_impl = MESHPARITY_PARALLEL_IMPL;
+  const std::string declared = text_of(parallel_impl / "backend/backend.hpp");
+  const std::regex kernel("struct (\\w+) \\{[^{}]*\\n\\n  int groups\\(\\)");
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(parallel_impl / "kernels")) {
+    const std::string text = entry.path().extension() == ".cuh" ? text_of(entry.path()) : "";
+    for (std::sregex_iterator at(text.begin(), text.end(), kernel), end; at != end; ++at) {
+      ++found;
+      EXPECT_NE(declared.find("run(const " + (*at)[1].str() + "<T>& kernel)"), std::string::npos)
+          << (*at)[1].str() << " of " << entry.path() << " has no operation";
+    }
+  }
+  EXPECT_GT(found, 20);
+}
+
+}  // namespace
+}  // namespace meshparity

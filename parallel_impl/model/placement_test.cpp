@@ -1,0 +1,37 @@
+#include "parallel_impl/model/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include "parallel_impl/backend/host_backend.hpp"
+
+namespace meshparity {
+namespace {
+
+TEST(TpState, TellsReplicatedShardedAndPartialApart) {
+  EXPECT_EQ(shard(1), shard(1));
+  EXPECT_NE(shard(1), shard(0));
+  EXPECT_NE(shard(1), rep());
+  EXPECT_NE(rep(), part());
+}
+
+TEST(TpStateDeathTest, ALayerRefusesATensorInAnotherState) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  double value = 0;
+  const Tensor<double> partial = {&value, 1, 1, part()};
+
+  EXPECT_DEATH(partial.demand(rep()), "tp == state");
+}
+
+TEST(Tensor, SeesABufferAsRowsOfEqualLength) {
+  const std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
+  Buffer<double> buffer(*backend, MemoryTag::buffer, 6);
+
+  const Tensor<double> matrix = matrix_in(buffer, 2, shard(1));
+
+  EXPECT_EQ(matrix.columns, 3);
+  EXPECT_EQ(matrix.count(), 6);
+  matrix.demand(shard(1));
+}
+
+}  // namespace
+}  // namespace meshparity

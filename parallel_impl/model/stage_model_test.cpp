@@ -1,0 +1,138 @@
+// The backward pass is the slope of the forward pass: every parameter element of the micro model by
+// central differences, with dropout, smoothing and masks.
+#include "parallel_impl/model/stage_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fixtures/error.hpp"
+#include "parallel_impl/model/test_rank.hpp"
+#include "parallel_impl/optimizer/exact_sum.hpp"
+
+namespace meshparity {
+namespace {
+
+/// One rank, one micro-batch of step 0.
+class Lone {
+ public:
+  explicit Lone(const CaseSpec& spec)
+      : spec_(spec),
+        world_({"single"}),
+        rank_(model_, spec_, world_, 0, model_.global_batch),
+        stage_(rank_.parts, rank_.params, spec.smoothing ? model_.smoothing : 0),
+        saved_(stage_),
+        batch_(model_.global_batch * model_.sequence, *rank_.backend) {
+    const RawInputs inputs(model_, spec_, nullptr);
+    batch_.load(inputs, batch_place(model_, spec_, rank_.mesh, 0, 0));
+  }
+
+  double loss() {
+    stage_.forward(batch_, saved_);
+    ExactSum sum;
+    for (std::int64_t i = 0; i < saved_.loss.loss.count(); ++i) {
+      sum.add(saved_.loss.loss.data()[i]);
+    }
+    return sum.value();
+  }
+  void backward() { stage_.backward(batch_, saved_); }
+  Parameters<double>& params() { return rank_.params; }
+  std::int64_t tokens() const { return batch_.counted(); }
+
+ private:
+  ModelSpec model_ = load_named_model(MESHPARITY_MODELS, "gpt-micro");
+  CaseSpec spec_;
+  ThreadWorld world_;
+  TestRank rank_;
+  StageModel<double> stage_;
+  StageModel<double>::Saved saved_;
+  MicroBatch<double> batch_;
+};
+
+double slope(Lone& lone, double& value) {
+  constexpr double kStep = 0x1p-15;
+  const double at = value;
+  value = at + kStep;
+  const double above = lone.loss();
+  value = at - kStep;
+  const double below = lone.loss();
+  value = at;
+  return (above - below) / (2 * kStep);
+}
+
+/// What a parameter's whole gradient is: a tied weight has two uses and a buffer for each.
+double gradient_at(Lone& lone, const Param<double>& param, int at) {
+  double sum = param.grad.data()[at];
+  for (const Param<double>& other : lone.params().all()) {
+    sum += other.spec.tied_to == param.spec.name ? other.grad.data()[at] : 0;
+  }
+  return sum;
+}
+
+// A step of 2^-15 leaves step^2 / 6 = 1.6e-10 times the third derivative, and rounding of a loss
+// of about 20 over the step, 20 * 2^-53 * 2^15 = 7e-11: 1e-7 is far above both and far below any
+// wrong term.
+constexpr double kLimit = 1e-7;
+
+TEST(StageModel, EveryGradientIsTheSlopeOfTheLoss) {
+  Lone lone(parse_case("gpt-micro.single.plain.fp64.host-threads"));
+  ASSERT_GT(lone.tokens(), 0);
+  lone.loss();
+  lone.backward();
+  for (Param<double>& param : lone.params().all()) {
+    for (int at = 0; !param.is_tied() && at < param.slice.logical; ++at) {
+      const double expected = slope(lone, param.value[at]);
+      ASSERT_NEAR(gradient_at(lone, param, at), expected, kLimit) << param.spec.name << " " << at;
+    }
+  }
+}
+
+TEST(StageModel, PaddedRowsHaveNoGradient) {
+  Lone lone(parse_case("gpt-micro.single.plain.fp64.host-threads"));
+  lone.loss();
+  lone.backward();
+  const Param<double>& head = lone.params().at("head.weight");
+
+  for (int at = head.slice.logical; at < head.count(); ++at) {
+    EXPECT_EQ(head.grad.data()[at], 0);
+  }
+}
+
+TEST(StageModel, ASecondMicroBatchAddsToTheFirst) {
+  Lone lone(parse_case("gpt-micro.single.plain.fp64.host-threads"));
+  lone.loss();
+  lone.backward();
+  const Param<double>& param = lone.params().at("layer0.mlp.up.weight");
+  const std::vector<double> once(param.grad.data(), param.grad.data() + param.count());
+  lone.loss();
+  lone.backward();
+
+  for (std::size_t at = 0; at < once.size(); ++at) {
+    EXPECT_EQ(param.grad.data()[at], 2 * once[at]);
+  }
+}
+
+TEST(StageModel, WithoutDropoutAndSmoothingTheGradientsAreSlopesToo) {
+  Lone lone(parse_case("gpt-micro.single.drop0-smooth0-maskfull.fp64.host-threads"));
+  lone.loss();
+  lone.backward();
+  for (Param<double>& param : lone.params().all()) {
+    for (int at = 0; !param.is_tied() && at < param.slice.logical; at += 7) {
+      const double expected = slope(lone, param.value[at]);
+      ASSERT_NEAR(gradient_at(lone, param, at), expected, kLimit) << param.spec.name << " " << at;
+    }
+  }
+}
+
+TEST(StageModel, RefusesAModelThatTheseLayersDoNotMake) {
+  ModelSpec model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
+  EXPECT_NO_THROW(require_gpt(model));
+
+  model.norm = Norm::rmsnorm;
+
+  EXPECT_THROW(require_gpt(model), NotBuiltYet);
+}
+
+}  // namespace
+}  // namespace meshparity

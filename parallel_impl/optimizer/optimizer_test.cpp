@@ -1,0 +1,95 @@
+#include "parallel_impl/optimizer/optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "parallel_impl/backend/host_backend.hpp"
+
+namespace meshparity {
+namespace {
+
+struct Problem {
+  explicit Problem(OptimizerKind kind) {
+    spec.optimizer = kind;
+    for (Param<double>& param : params.all()) {
+      for (int at = 0; at < param.count(); ++at) {
+        param.grad.data()[at] = 4;
+      }
+    }
+  }
+  double& value(const char* name) { return params.at(name).value[0]; }
+
+  ModelSpec model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
+  CaseSpec spec;
+  std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
+  Parameters<double> params{model, Mesh(spec, 0), 1, *backend};
+};
+
+TEST(Optimizer, AdamWStepsByTheLearningRateAndDecaysMatricesOnly) {
+  Problem problem(OptimizerKind::adamw);
+  const double weight = problem.value("layer0.mlp.up.weight");
+  const double bias = problem.value("layer0.mlp.up.bias");
+  Optimizer<double> optimizer(problem.spec, problem.model, *problem.backend, problem.params);
+
+  optimizer.step(0.5);
+
+  // At t = 1 the corrected moments are g = 2 and g^2, so the step is lr * 2 / (2 + eps).
+  const double step = 1e-3 * 2 / (2 + 1e-8);
+  EXPECT_DOUBLE_EQ(problem.value("layer0.mlp.up.weight"), weight - 1e-3 * 0.01 * weight - step);
+  EXPECT_DOUBLE_EQ(problem.value("layer0.mlp.up.bias"), bias - step);
+  EXPECT_EQ(optimizer.steps_taken(), 1);
+  EXPECT_EQ(optimizer.learning_rate(), 1e-3);
+}
+
+TEST(Optimizer, AdamWCorrectsTheMomentsByTheStepCount) {
+  Problem problem(OptimizerKind::adamw);
+  Optimizer<double> optimizer(problem.spec, problem.model, *problem.backend, problem.params);
+  optimizer.step(1);
+  const double after_one = problem.value("layer0.mlp.up.bias");
+
+  optimizer.step(1);
+
+  // The same gradient twice: corrected moments are g and g^2 again, to rounding.
+  EXPECT_NEAR(problem.value("layer0.mlp.up.bias"), after_one - 1e-3 * 4 / (4 + 1e-8), 1e-15);
+  EXPECT_NEAR(optimizer.moment1(2).data()[0], 4 * (1 - 0.9 * 0.9), 1e-14);
+  EXPECT_NEAR(optimizer.moment2(2).data()[0], 16 * (1 - 0.999 * 0.999), 1e-14);
+}
+
+TEST(Optimizer, SgdAndMomentumUseTheirOwnLearningRate) {
+  Problem plain(OptimizerKind::sgd);
+  const double at = plain.value("final_norm.bias");
+  Optimizer<double> sgd(plain.spec, plain.model, *plain.backend, plain.params);
+  Problem heavy(OptimizerKind::momentum);
+  Optimizer<double> momentum(heavy.spec, heavy.model, *heavy.backend, heavy.params);
+
+  sgd.step(0.5);
+  momentum.step(0.5);
+  momentum.step(0.5);
+
+  EXPECT_EQ(plain.value("final_norm.bias"), at - 0.1 * 2);
+  // Momenta 2 and 0.9 * 2 + 2.
+  EXPECT_DOUBLE_EQ(heavy.value("final_norm.bias"), at - 0.1 * 2 - 0.1 * 3.8);
+  EXPECT_EQ(sgd.moment1(0).count(), 0);
+  EXPECT_EQ(momentum.moment2(0).count(), 0);
+  EXPECT_EQ(sgd.learning_rate(), 0.1);
+}
+
+TEST(Optimizer, ATiedWeightIsUpdatedOnceAndItsMomentsAreShared) {
+  Problem problem(OptimizerKind::sgd);
+  const double at = problem.value("embed.weight");
+  Optimizer<double> optimizer(problem.spec, problem.model, *problem.backend, problem.params);
+  Problem with_moments(OptimizerKind::adamw);
+  const Optimizer<double> adamw(with_moments.spec, with_moments.model, *with_moments.backend,
+                                with_moments.params);
+  const std::size_t head = with_moments.params.all().size() - 1;
+
+  optimizer.step(1);
+
+  EXPECT_EQ(problem.value("embed.weight"), at - 0.1 * 4);
+  EXPECT_EQ(with_moments.params.all()[head].spec.name, "head.weight");
+  EXPECT_EQ(adamw.moment1(head).data(), adamw.moment1(0).data());
+}
+
+}  // namespace
+}  // namespace meshparity
