@@ -15,9 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kKindNames = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
     "broadcast",  "send",       "receive",        "barrier"};
-constexpr std::array<std::string_view, 5> kElementNames = {"float64", "float32", "int64", "int32",
-                                                           "uint8"};
-constexpr std::array<std::size_t, 5> kElementBytes = {8, 4, 8, 4, 1};
 
 void require(bool holds, const Collective& request, int rank, std::string_view what) {
   if (!holds) {
@@ -104,14 +101,6 @@ std::string format_ranks(const CommGroup& group) {
 
 std::string_view collective_name(CollectiveKind kind) {
   return kKindNames[static_cast<std::size_t>(kind)];
-}
-
-std::size_t element_bytes(ElementType type) {
-  return kElementBytes[static_cast<std::size_t>(type)];
-}
-
-std::string_view element_name(ElementType type) {
-  return kElementNames[static_cast<std::size_t>(type)];
 }
 
 std::int64_t part_offset(const std::vector<std::int64_t>& parts, int index) {

@@ -53,8 +53,6 @@ struct Payload {
   std::int64_t count = 0;
   ElementType type = ElementType::float64;
 };
-std::size_t element_bytes(ElementType type);
-std::string_view element_name(ElementType type);
 
 /// One request. Sums run in canonical order, elementwise from the group's first rank to its last.
 struct Collective {

@@ -79,7 +79,7 @@ CollectiveRow Comm::row_of(const Collective& request) {
   row.axis = request.group.axis;
   row.group = format_ranks(request.group);
   row.count = element_total(request);
-  row.type = element_name(moved_type(request));
+  row.type = element_type_name(moved_type(request));
   row.bytes = row.count * static_cast<std::int64_t>(element_bytes(moved_type(request)));
   row.phase = request.site.phase;
   row.step = request.site.step;

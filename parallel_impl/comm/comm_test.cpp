@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "fixtures/error.hpp"
+#include "fixtures/scratch_folder.hpp"
 #include "parallel_impl/comm/rank_calls.hpp"
 
 namespace meshparity {
@@ -19,12 +19,6 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::filesystem::path fresh_file(const std::string& name) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / name;
-  std::filesystem::remove(file);
-  return file;
-}
 
 TEST(Site, IsWrittenWithItsLayerOnlyInsideTheBlocks) {
   EXPECT_EQ(format_site({1, "mlp.down", "forward"}), "layer1.mlp.down/forward");
@@ -119,7 +113,8 @@ TEST(Comm, DoesAGroupOfOneAtOnceAndUnrecorded) {
 }
 
 TEST(CommBoard, SaysWhichCollectiveARankIsIn) {
-  const std::filesystem::path file = fresh_file("comm_board.bin");
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "board.bin";
   BoardWriter board(file, 2);
   const auto errors = on_ranks(2, [&](ThreadComm& comm) {
     comm.attach_board(&board);
