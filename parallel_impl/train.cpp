@@ -50,9 +50,9 @@ class Training {
     phase("gradients");
     reduce_loss(step);
     gradients_.sum_over_dp(step);
-    gradients_.tie();
     gradients_.divide_by(tokens_);
     records_.gradients(step, params_.all());
+    gradients_.tie();
     phase("update");
     update(step);
   }
