@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fixtures/error.hpp"
+#include "fixtures/scratch_folder.hpp"
 
 namespace meshparity {
 namespace {
@@ -41,15 +42,15 @@ const std::vector<double> kFour = {1, 2, 3, 4};
 class Recorded : public testing::Test {
  protected:
   DumpReader written(const Recorder& recorder) {
-    const std::filesystem::path file =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".h5");
-    std::filesystem::remove(file);
+    const std::filesystem::path file = folder_ / "piece.h5";
     DumpWriter writer(file, DumpHeader{});
     recorder.write(writer);
     writer.complete();
     return DumpReader(file);
   }
+
+ private:
+  ScratchFolder folder_;
 };
 
 TEST_F(Recorded, PiecesReachTheDumpWithTheirPlaces) {
