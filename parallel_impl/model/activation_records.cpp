@@ -23,7 +23,8 @@ void ActivationRecords<T>::piece(Phase phase, const std::string& name, Box box,
                                  const Tensor<T>& values) {
   assert(values.tp.spread != Spread::partial);
   const char* shared_over = values.tp == rep() ? "tp" : "";
-  recorder_.record(phase, name, place_.step, place_.mb, BoxPlacement{{std::move(box)}}, shared_over,
+  recorder_.record(phase, name,
+                   {place_.step, place_.mb, BoxPlacement{{std::move(box)}}, shared_over},
                    on_host(values));
 }
 
@@ -79,7 +80,7 @@ void ActivationRecords<T>::vocabulary(Phase phase, const std::string& name, cons
   }
   const std::int64_t first = std::min(slice.first, slice.global);
   Box box = {{place_.first_sample, 0, first}, {place_.samples, place_.sequence, slice.logical}};
-  recorder_.record(phase, name, place_.step, place_.mb, BoxPlacement{{std::move(box)}}, "",
+  recorder_.record(phase, name, {place_.step, place_.mb, BoxPlacement{{std::move(box)}}, ""},
                    std::span<const T>(packed));
 }
 

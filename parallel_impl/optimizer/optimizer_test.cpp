@@ -12,6 +12,13 @@ namespace {
 struct Problem {
   explicit Problem(OptimizerKind kind) {
     spec.optimizer = kind;
+    model.learning_rate = 1e-3;
+    model.beta1 = 0.9;
+    model.beta2 = 0.999;
+    model.adam_epsilon = 1e-8;
+    model.weight_decay = 0.01;
+    model.sgd_learning_rate = 0.1;
+    model.momentum = 0.9;
     for (Param<double>& param : params.all()) {
       for (int at = 0; at < param.count(); ++at) {
         param.grad.data()[at] = 4;

@@ -34,7 +34,7 @@ void ParamRecords<T>::slice(Phase phase, int step, const Param<T>& param, const 
   host_.resize(static_cast<std::size_t>(param.slice.logical));
   memory_.download(values, host_.data(), host_.size() * sizeof(T));
   const char* shared_over = param.slice.shard_dim >= 0 ? "dp" : "dp,tp";
-  recorder_.record(phase, param.spec.name, step, 0, BoxPlacement{{param.slice.box}}, shared_over,
+  recorder_.record(phase, param.spec.name, {step, 0, BoxPlacement{{param.slice.box}}, shared_over},
                    std::span<const T>(host_));
   padding(phase, step, param, values);
 }
@@ -54,16 +54,17 @@ void ParamRecords<T>::padding(Phase phase, int step, const Param<T>& param, cons
 
 template <class T>
 void ParamRecords<T>::number(Phase phase, const std::string& name, int step, double value) {
-  recorder_.record(phase, name, step, 0, BoxPlacement{{Box{{0}, {1}}}}, "dp,tp",
+  recorder_.record(phase, name, {step, 0, BoxPlacement{{Box{{0}, {1}}}}, "dp,tp"},
                    std::span<const double>(&value, 1));
 }
 
 template <class T>
 void ParamRecords<T>::integers(const std::string& name, int step,
                                const std::vector<std::int64_t>& values) {
-  recorder_.record_integers(Phase::exact, name, step, 0,
-                            BoxPlacement{{Box{{0}, {static_cast<std::int64_t>(values.size())}}}},
-                            "dp,tp", values);
+  recorder_.record_integers(
+      Phase::exact, name,
+      {step, 0, BoxPlacement{{Box{{0}, {static_cast<std::int64_t>(values.size())}}}}, "dp,tp"},
+      values);
 }
 
 template class ParamRecords<double>;
