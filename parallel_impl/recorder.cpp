@@ -57,25 +57,24 @@ bool Recorder::wants(Phase phase, std::string_view name) const {
   return find(phase, name).level <= level_;
 }
 
-Piece Recorder::describe(Phase phase, std::string_view name, int step, int mb, Placement placement,
-                         std::string_view shared_over) const {
+Piece Recorder::describe(Phase phase, std::string_view name, PieceSite site) const {
   const RecordSpec& spec = find(phase, name);
   Piece piece;
   piece.record = spec.name;
   piece.order = spec.order;
-  piece.step = step;
+  piece.step = site.step;
   piece.phase = phase;
-  piece.mb = mb;
+  piece.mb = site.mb;
   piece.type = spec.type;
   piece.computed_in = computed_in_;
-  piece.placement = std::move(placement);
-  piece.shared_over = shared_over;
+  piece.placement = std::move(site.placement);
+  piece.shared_over = site.shared_over;
   return piece;
 }
 
-void Recorder::record(Phase phase, std::string_view name, int step, int mb, Placement placement,
-                      std::string_view shared_over, std::span<const double> values) {
-  Piece piece = describe(phase, name, step, mb, std::move(placement), shared_over);
+void Recorder::record(Phase phase, std::string_view name, PieceSite site,
+                      std::span<const double> values) {
+  Piece piece = describe(phase, name, std::move(site));
   require_kind(piece, true);
   require_count(piece, values.size());
   if (wants(phase, name)) {
@@ -83,9 +82,9 @@ void Recorder::record(Phase phase, std::string_view name, int step, int mb, Plac
   }
 }
 
-void Recorder::record(Phase phase, std::string_view name, int step, int mb, Placement placement,
-                      std::string_view shared_over, std::span<const float> values) {
-  Piece piece = describe(phase, name, step, mb, std::move(placement), shared_over);
+void Recorder::record(Phase phase, std::string_view name, PieceSite site,
+                      std::span<const float> values) {
+  Piece piece = describe(phase, name, std::move(site));
   require_kind(piece, true);
   require_count(piece, values.size());
   if (wants(phase, name)) {
@@ -94,10 +93,9 @@ void Recorder::record(Phase phase, std::string_view name, int step, int mb, Plac
   }
 }
 
-void Recorder::record_integers(Phase phase, std::string_view name, int step, int mb,
-                               Placement placement, std::string_view shared_over,
+void Recorder::record_integers(Phase phase, std::string_view name, PieceSite site,
                                std::span<const std::int64_t> values) {
-  Piece piece = describe(phase, name, step, mb, std::move(placement), shared_over);
+  Piece piece = describe(phase, name, std::move(site));
   require_kind(piece, false);
   require_count(piece, values.size());
   if (wants(phase, name)) {

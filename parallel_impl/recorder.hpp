@@ -13,6 +13,15 @@
 
 namespace meshparity {
 
+/// Where a piece stands in the run and in its record. `shared_over`: axes with equal copies, "tp"
+/// or "dp,tp".
+struct PieceSite {
+  int step = 0;
+  int mb = 0;
+  Placement placement;
+  std::string_view shared_over;
+};
+
 /// One rank's recorder. Records the level does not hold are dropped without a copy.
 class Recorder {
  public:
@@ -22,13 +31,11 @@ class Recorder {
   /// Error when the table has no such record at all.
   bool wants(Phase phase, std::string_view name) const;
   /// Values are a piece of record `name`; throws Error when the table has no such record or the
-  /// count does not match the placement. `shared_over`: axes with equal copies, "tp" or "dp,tp".
-  void record(Phase phase, std::string_view name, int step, int mb, Placement placement,
-              std::string_view shared_over, std::span<const double> values);
-  void record(Phase phase, std::string_view name, int step, int mb, Placement placement,
-              std::string_view shared_over, std::span<const float> values);
-  void record_integers(Phase phase, std::string_view name, int step, int mb, Placement placement,
-                       std::string_view shared_over, std::span<const std::int64_t> values);
+  /// count does not match the placement.
+  void record(Phase phase, std::string_view name, PieceSite site, std::span<const double> values);
+  void record(Phase phase, std::string_view name, PieceSite site, std::span<const float> values);
+  void record_integers(Phase phase, std::string_view name, PieceSite site,
+                       std::span<const std::int64_t> values);
   /// Level all only; "/local/<path>", for instance "step0/mlp.down/contribution/layer1/mb0".
   void record_local(const std::string& path, std::vector<std::int64_t> shape,
                     std::span<const double> values);
@@ -49,8 +56,7 @@ class Recorder {
     std::vector<double> values;
   };
   const RecordSpec& find(Phase phase, std::string_view name) const;
-  Piece describe(Phase phase, std::string_view name, int step, int mb, Placement placement,
-                 std::string_view shared_over) const;
+  Piece describe(Phase phase, std::string_view name, PieceSite site) const;
 
   std::map<std::string, RecordSpec, std::less<>> by_name_;  // "forward/layer0.out"
   Level level_;

@@ -55,11 +55,11 @@ class Recorded : public testing::Test {
 
 TEST_F(Recorded, PiecesReachTheDumpWithTheirPlaces) {
   Recorder recorder(table(), Level::standard, "fp64");
-  recorder.record(Phase::forward, "layer0.out", 1, 2, rows(2, 2), "tp",
+  recorder.record(Phase::forward, "layer0.out", {1, 2, rows(2, 2), "tp"},
                   std::span<const double>(kFour));
   const std::vector<std::int64_t> ids = {5, 6, 7, 1LL << 60};
-  recorder.record_integers(Phase::exact, "sample_ids", 1, 0, whole(std::vector<std::int64_t>{4}),
-                           "dp,tp", ids);
+  recorder.record_integers(Phase::exact, "sample_ids",
+                           {1, 0, whole(std::vector<std::int64_t>{4}), "dp,tp"}, ids);
 
   const DumpReader reader = written(recorder);
 
@@ -80,7 +80,7 @@ TEST_F(Recorded, PiecesReachTheDumpWithTheirPlaces) {
 TEST_F(Recorded, ValuesAreCopiedWhenTheyAreRecorded) {
   Recorder recorder(table(), Level::standard, "fp64");
   std::vector<double> values = kFour;
-  recorder.record(Phase::forward, "layer0.out", 0, 0, rows(0, 2), "",
+  recorder.record(Phase::forward, "layer0.out", {0, 0, rows(0, 2), ""},
                   std::span<const double>(values));
   values.assign(4, -1);
 
@@ -92,9 +92,9 @@ TEST_F(Recorded, ValuesAreCopiedWhenTheyAreRecorded) {
 TEST_F(Recorded, SingleAndEmptyPiecesAreKept) {
   Recorder recorder(table(), Level::standard, "fp32");
   const std::vector<float> values = {0.5F, 1.5F};
-  recorder.record(Phase::forward, "layer0.out", 0, 0, rows(0, 1), "",
+  recorder.record(Phase::forward, "layer0.out", {0, 0, rows(0, 1), ""},
                   std::span<const float>(values));
-  recorder.record(Phase::forward, "layer0.out", 0, 1, rows(1, 0), "", std::span<const float>());
+  recorder.record(Phase::forward, "layer0.out", {0, 1, rows(1, 0), ""}, std::span<const float>());
 
   const DumpReader reader = written(recorder);
 
@@ -108,7 +108,7 @@ TEST_F(Recorded, WhatTheLevelDoesNotHoldIsDropped) {
   Recorder standard(table(), Level::standard, "fp64");
   Recorder all(table(), Level::all, "fp64");
   for (Recorder* recorder : {&standard, &all}) {
-    recorder->record(Phase::forward, "layer0.norm1", 0, 0, rows(0, 2), "",
+    recorder->record(Phase::forward, "layer0.norm1", {0, 0, rows(0, 2), ""},
                      std::span<const double>(kFour));
     recorder->record_local("step0/part", {2, 2}, kFour);
   }
@@ -124,7 +124,7 @@ TEST_F(Recorded, WhatTheLevelDoesNotHoldIsDropped) {
 
 TEST_F(Recorded, AtALowerLevelNothingOfAHigherOneIsWritten) {
   Recorder standard(table(), Level::standard, "fp64");
-  standard.record(Phase::forward, "layer0.norm1", 0, 0, rows(0, 2), "",
+  standard.record(Phase::forward, "layer0.norm1", {0, 0, rows(0, 2), ""},
                   std::span<const double>(kFour));
   standard.record_local("step0/part", {2, 2}, kFour);
 
@@ -137,7 +137,7 @@ TEST_F(Recorded, AtALowerLevelNothingOfAHigherOneIsWritten) {
 TEST(Recorder, RefusesWhatTheTableDoesNotHave) {
   Recorder recorder(table(), Level::standard, "fp64");
   const auto record = [&](Phase phase, std::string_view name, std::int64_t count) {
-    recorder.record(phase, name, 0, 3, rows(0, count), "", std::span<const double>(kFour));
+    recorder.record(phase, name, {0, 3, rows(0, count), ""}, std::span<const double>(kFour));
   };
   EXPECT_THAT([&] { record(Phase::backward, "layer0.out", 2); },
               ThrowsMessage<Error>(HasSubstr("backward/layer0.out")));
@@ -151,7 +151,7 @@ TEST(Recorder, RefusesWhatTheTableDoesNotHave) {
 
 TEST(Recorder, CountsEvenWhatItWillDrop) {
   Recorder recorder(table(), Level::standard, "fp64");
-  EXPECT_THROW(recorder.record(Phase::forward, "layer0.norm1", 0, 0, rows(0, 3), "",
+  EXPECT_THROW(recorder.record(Phase::forward, "layer0.norm1", {0, 0, rows(0, 3), ""},
                                std::span<const double>(kFour)),
                Error);
 }

@@ -82,9 +82,9 @@ class Training {
     for (int j = 0; j < here.samples; ++j) {
       ids.push_back(context_.inputs.sample_id(here.step, here.first_sample + j));
     }
-    context_.recorder.record_integers(Phase::exact, "sample_ids", here.step, here.mb,
-                                      BoxPlacement{{Box{{here.first_sample}, {here.samples}}}},
-                                      "tp", ids);
+    context_.recorder.record_integers(
+        Phase::exact, "sample_ids",
+        {here.step, here.mb, BoxPlacement{{Box{{here.first_sample}, {here.samples}}}}, "tp"}, ids);
   }
 
   void add_losses() {

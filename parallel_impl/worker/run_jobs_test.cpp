@@ -162,7 +162,7 @@ void rounding_sums(const RankContext& context) {
                                     {0, "mlp.down", "forward", 0, round});
     sum[0] = sum[0] / 3 + context.mesh.rank();
   }
-  context.recorder.record(Phase::loss, "loss", 0, 0, whole(std::vector<std::int64_t>{1}), "",
+  context.recorder.record(Phase::loss, "loss", {0, 0, whole(std::vector<std::int64_t>{1}), ""},
                           std::span<const double>(sum));
 }
 

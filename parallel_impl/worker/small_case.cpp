@@ -19,8 +19,9 @@ void sum_of_ranks(const RankContext& context) {
     std::vector<double> sum = {context.mesh.rank() + 0.5 * step};
     context.comm.all_reduce<double>(context.mesh.group({Axis::dp, Axis::tp}), sum, ReduceOp::sum,
                                     {0, "mlp.down", "forward", step, 0});
-    context.recorder.record(Phase::loss, "loss", step, 0, whole(std::vector<std::int64_t>{1}),
-                            "dp,tp", std::span<const double>(sum));
+    context.recorder.record(Phase::loss, "loss",
+                            {step, 0, whole(std::vector<std::int64_t>{1}), "dp,tp"},
+                            std::span<const double>(sum));
   }
 }
 
