@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fixtures/case_spec.hpp"
+#include "fixtures/element_type.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/assemble.hpp"
 #include "matrix/expect/grid.hpp"
@@ -14,10 +15,6 @@ namespace meshparity {
 namespace {
 
 constexpr std::int64_t kStreamedElements = 1 << 17;  // 1 MiB: below it a piece is read whole
-
-bool holds_integers(const Piece& piece) {
-  return piece.type != ElementType::float64 && piece.type != ElementType::float32;
-}
 
 /// Integers are compared as such; unlike ones are shown as the doubles next to them.
 Equality compare_integers(const std::vector<std::int64_t>& left,
@@ -46,7 +43,7 @@ std::int64_t streamed_offset(const DumpReader& reader, const Piece& piece) {
 Equality compare_piece(const RecordPair& pair, const HeldPiece& left, const HeldPiece& right) {
   const DumpReader& left_reader = reader_of(pair.left, left.rank);
   const DumpReader& right_reader = reader_of(pair.right, right.rank);
-  if (holds_integers(*left.piece)) {
+  if (is_integer(left.piece->type)) {
     return compare_integers(left_reader.read_integers(*left.piece),
                             right_reader.read_integers(*right.piece));
   }

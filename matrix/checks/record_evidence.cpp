@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
+#include "fixtures/element_type.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/expect/grid.hpp"
 
 namespace meshparity {
 namespace {
-
-bool holds_integers(ElementType type) {
-  return type != ElementType::float64 && type != ElementType::float32;
-}
-
-std::string_view type_name(ElementType type) {
-  constexpr std::array<std::string_view, 5> kNames = {"float64", "float32", "int64", "int32",
-                                                      "uint8"};
-  return kNames[static_cast<std::size_t>(type)];
-}
 
 /// A lane below fp64 may store its records in float32; nothing else may change the type.
 std::optional<std::string> type_fault(const Piece& piece, const RecordSpec& record,
@@ -26,10 +17,10 @@ std::optional<std::string> type_fault(const Piece& piece, const RecordSpec& reco
   const bool narrowed = precision != Precision::fp64 && record.type == ElementType::float64 &&
                         piece.type == ElementType::float32;
   if (piece.type != record.type && !narrowed) {
-    return fmt::format("element type {}, expected {}", type_name(piece.type),
-                       type_name(record.type));
+    return fmt::format("element type {}, expected {}", element_type_name(piece.type),
+                       element_type_name(record.type));
   }
-  if (!holds_integers(record.type) && piece.computed_in != precision_name(precision)) {
+  if (!meshparity::is_integer(record.type) && piece.computed_in != precision_name(precision)) {
     return fmt::format("computed in {}, expected {}", piece.computed_in, precision_name(precision));
   }
   return std::nullopt;
@@ -121,7 +112,7 @@ std::vector<T> assembled_reference(const DumpSet& reference, const RecordRow& ro
 }  // namespace
 
 bool RecordEvidence::is_integer() const {
-  return holds_integers(row.record.type);
+  return meshparity::is_integer(row.record.type);
 }
 
 RecordEvidence gather(const JudgeContext& context, const RecordRow& row,
