@@ -20,8 +20,8 @@ JobQueue::JobQueue(std::size_t jobs, int takers)
 std::vector<std::size_t> JobQueue::take() {
   const std::lock_guard lock(mutex_);
   const std::size_t share = waiting_.size() / (2 * takers_);
-  const std::size_t count =
-      std::min(waiting_.size(), std::clamp<std::size_t>(share, 1, kLargestPart));
+  const std::size_t part_size = std::clamp<std::size_t>(share, 1, kLargestPart);
+  const std::size_t count = takers_ == 1 ? waiting_.size() : std::min(waiting_.size(), part_size);
   const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
   std::vector<std::size_t> part(waiting_.begin(), end);
   waiting_.erase(waiting_.begin(), end);

@@ -13,7 +13,8 @@ class JobQueue {
  public:
   JobQueue(std::size_t jobs, int takers);
 
-  /// The next part: a half of a taker's share of what is left, 1 to 16 jobs; empty at the end.
+  /// The next part: half of a taker's share of what is left, 1 to 16 jobs, but all of them where
+  /// there is one taker; empty at the end.
   std::vector<std::size_t> take();
   /// Counts launches in a row in which no job began; a job that begins resets the count.
   void launch_was_fruitless(const std::string& why);

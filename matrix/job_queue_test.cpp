@@ -23,9 +23,16 @@ TEST(JobQueue, HandsOutEveryJobOnceInOrder) {
 }
 
 TEST(JobQueue, HandsOutAtMostSixteenAtOnce) {
-  JobQueue queue(1000, 1);
+  JobQueue queue(1000, 2);
 
   EXPECT_EQ(queue.take().size(), 16u);
+}
+
+TEST(JobQueue, HandsEverythingToASingleTaker) {
+  JobQueue queue(1000, 1);
+
+  EXPECT_EQ(queue.take().size(), 1000u);
+  EXPECT_THAT(queue.take(), IsEmpty());
 }
 
 TEST(JobQueue, IsHopelessAfterThreeFruitlessLaunchesInARow) {

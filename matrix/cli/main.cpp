@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "fixtures/error.hpp"
 #include "matrix/cli/installation.hpp"
@@ -45,9 +46,16 @@ void add_selection(CLI::App& verb, CaseOptions& options) {
   add_lookup(verb, options);
 }
 
+// An option of a few words: `text` becomes the value beside it.
 template <class Value>
-std::map<std::string, Value> words(std::initializer_list<std::pair<const std::string, Value>> all) {
-  return all;
+void add_choice(CLI::App& verb, const std::string& name, Value& value, const std::string& what,
+                const std::map<std::string, Value>& words) {
+  std::set<std::string> known;
+  for (const auto& [word, meaning] : words) {
+    known.insert(word);
+  }
+  const auto take = [&value, words](const std::string& word) { value = words.at(word); };
+  verb.add_option_function<std::string>(name, take, what)->check(CLI::IsMember(known));
 }
 
 void add_running(CLI::App& verb, RunOptions& options) {
@@ -62,9 +70,9 @@ void add_running(CLI::App& verb, RunOptions& options) {
       ->capture_default_str();
   verb.add_option("--budget", options.budget, "seconds after which nothing more is run")
       ->check(CLI::PositiveNumber);
-  verb.add_option("--color", options.color, "auto, always or never")
-      ->transform(CLI::CheckedTransformer(words<Color>(
-          {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}})));
+  add_choice<Color>(
+      verb, "--color", options.color, "auto (default), always or never",
+      {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}});
   verb.add_option("--reference", options.programs.reference, "the reference program");
   verb.add_option("--worker", options.programs.worker, "the worker program");
 }
@@ -73,12 +81,10 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::App& verb = *app.add_subcommand("run", "run cases and their references, compare, report");
   add_selection(verb, line.run.cases);
   add_running(verb, line.run);
-  verb.add_option("--keep", line.run.keep, "dumps that stay: all, failed (default) or none")
-      ->transform(CLI::CheckedTransformer(
-          words<Keep>({{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}})));
-  verb.add_option("--level", line.run.level, "detail of the dumps: standard (default) or all")
-      ->transform(CLI::CheckedTransformer(
-          words<Level>({{"standard", Level::standard}, {"all", Level::all}})));
+  add_choice<Keep>(verb, "--keep", line.run.keep, "dumps that stay: all, failed (default) or none",
+                   {{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}});
+  add_choice<Level>(verb, "--level", line.run.level, "detail of the dumps: standard (default), all",
+                    {{"standard", Level::standard}, {"all", Level::all}});
   verb.callback([&line] { line.chosen = [&line] { return run_cases(line.run); }; });
 }
 

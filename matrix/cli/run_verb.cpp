@@ -76,6 +76,17 @@ RunHooks hooks_for(Terminal& terminal, Progress& progress, ResultStore& store, c
   return hooks;
 }
 
+// A worker that cannot be started leaves cases inconclusive; without a reference there is nothing
+// to begin with.
+void require_reference(const std::filesystem::path& program) {
+  if (!std::filesystem::is_regular_file(program)) {
+    throw UsageError(
+        fmt::format("the reference program {} does not exist; build the target "
+                    "meshparity-reference, or give --reference PROGRAM",
+                    program.string()));
+  }
+}
+
 int exit_of(const std::vector<CaseReport>& reports, const ChosenCases& chosen) {
   const Tally counted = tally(reports);
   if (counted.diverge > 0) {
@@ -101,6 +112,7 @@ int exit_code(Verdict verdict) {
 }
 
 int run_cases(const RunOptions& options) {
+  require_reference(options.programs.reference);
   const ChosenCases chosen = choose_cases(options.cases);
   const RunRequest request = request_of(options, chosen);
   const RunDir dir =
