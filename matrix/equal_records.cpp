@@ -36,7 +36,7 @@ Finding difference_finding(const RecordKey& key, const RecordDifference& found) 
   finding.rank = found.where.rank;
   finding.index = found.index;
   finding.piece_index = {found.place};
-  add_values(finding, found.equality.first_left, found.equality.first_right, 52);
+  add_values(finding, found.equality.first_left, found.equality.first_right, kDoubleMantissa);
   finding.ratio = std::numeric_limits<double>::infinity();
   finding.text = fmt::format(
       "{} of {} elements differ, the first at {}: {} against {}; largest difference {:.3g}",

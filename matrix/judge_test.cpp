@@ -63,6 +63,7 @@ TEST(Judge, TwoCopiesThatDifferAreNamedWithTheirRanksAndValues) {
   EXPECT_EQ(replicas.findings[0].rank, 1);
   EXPECT_EQ(replicas.findings[0].reference, 3);
   EXPECT_GT(replicas.findings[0].candidate, 3);
+  EXPECT_EQ(replicas.findings[0].error_ulp, 1);
   EXPECT_THAT(replicas.findings[0].text, HasSubstr("rank 0 (tp0) holds 3, rank 1 (tp1) holds 3."));
   EXPECT_EQ(result_of(report, "coverage").verdict, Verdict::conforms);
 }

@@ -11,8 +11,6 @@
 namespace meshparity {
 namespace {
 
-constexpr int kDoubleMantissa = 52;
-
 /// The first demanded element at which `unlike` holds.
 template <class Unlike>
 std::optional<std::int64_t> first_where(const RecordEvidence& record, Unlike unlike) {

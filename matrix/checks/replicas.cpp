@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "matrix/checks/value_place.hpp"
 #include "matrix/expect/grid.hpp"
 
 namespace meshparity {
@@ -66,9 +69,9 @@ Finding disagreement_finding(const JudgeContext& context, const RecordEvidence& 
   finding.mb = found.piece->piece->mb;
   finding.index = index_of(found.element, record.row.record.shape);
   finding.piece_index = {place_in_runs(found.piece->runs, found.element)};
-  finding.has_values = true;
-  finding.reference = static_cast<double>(first_value);
-  finding.candidate = static_cast<double>(found.held);
+  add_values(finding, static_cast<double>(first_value), static_cast<double>(found.held),
+             context.lane ? context.lane->mantissa_bits : kDoubleMantissa);
+  finding.ratio = std::numeric_limits<double>::infinity();
   const auto owner = owner_of(record.copies.front(), found.element);
   const std::string first_rank = owner ? rank_text(spec, owner->piece->rank) : "no rank";
   finding.text =

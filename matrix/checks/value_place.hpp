@@ -4,6 +4,8 @@
 
 namespace meshparity {
 
+inline constexpr int kDoubleMantissa = 52;
+
 /// Spacing of numbers with so many mantissa bits at |value|; the smallest subnormal at 0.
 double ulp_at(double value, int mantissa_bits);
 /// Sets reference, candidate, error_ulp (of the reference) and error_relative.
