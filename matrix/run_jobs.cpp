@@ -215,9 +215,8 @@ void OneLaunch::judge_end(const ProcessEnd& end, JobQueue& queue) {
     return;
   }
   if (in_flight_) {
-    const Standstill stands = describe_board(watch_->lines());
-    finish(not_finished(fmt::format("{} during this case; {}{}", told, stands.text, said)),
-           seconds_since(begun_));
+    // Where each rank stood is on the board, which the judge reads.
+    finish(not_finished(told + " during this case" + said), seconds_since(begun_));
   } else if (next_ < part_.size()) {
     finish(never_began(told + " before this case began" + said), 0);
   } else if (!end.clean()) {

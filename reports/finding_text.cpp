@@ -40,7 +40,20 @@ std::string describe_index(const Finding& finding) {
   return index;
 }
 
+std::string describe_values(const Finding& finding) {
+  std::string values =
+      fmt::format("reference {:.17g}, candidate {:.17g}", finding.reference, finding.candidate);
+  if (finding.error_ulp != 0 || finding.error_relative != 0) {  // copies and equalities have none
+    values += fmt::format(", error {:.4g} ULP, {:.4g} relative", finding.error_ulp,
+                          finding.error_relative);
+  }
+  return values;
+}
+
 std::string describe_limit(const Finding& finding) {
+  if (finding.limit == 0 && finding.ratio == 0) {
+    return finding.derivation;
+  }
   return fmt::format("limit {:.6g}, ratio {:.4g}{}{}", finding.limit, finding.ratio,
                      finding.derivation.empty() ? "" : ": ", finding.derivation);
 }
@@ -56,10 +69,7 @@ std::vector<std::string> describe_finding(const Finding& finding) {
     lines.push_back(describe_index(finding));
   }
   if (finding.has_values) {
-    lines.push_back(fmt::format(
-        "reference {:.17g}, candidate {:.17g}, error {:.4g} ULP, {:.4g} "
-        "relative",
-        finding.reference, finding.candidate, finding.error_ulp, finding.error_relative));
+    lines.push_back(describe_values(finding));
   }
   if (!finding.derivation.empty() || finding.limit != 0) {
     lines.push_back(describe_limit(finding));

@@ -143,6 +143,18 @@ TEST(FindingText, LeavesOutWhatIsNotKnown) {
   EXPECT_THAT(describe_finding(finding), ElementsAre("liveness: the worker died"));
 }
 
+TEST(FindingText, SpeaksOfNoLimitWhereEqualityIsDue) {
+  Finding finding;
+  finding.check = "replicas";
+  finding.has_values = true;
+  finding.reference = 1;
+  finding.candidate = 2;
+  finding.derivation = "copies are equal bit for bit";
+
+  EXPECT_THAT(describe_finding(finding),
+              ElementsAre("replicas", "reference 1, candidate 2", "copies are equal bit for bit"));
+}
+
 TEST(FindingText, CountsOutcomes) {
   CaseReport skipped;
   skipped.not_run = "no GPU";

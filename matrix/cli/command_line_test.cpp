@@ -199,6 +199,17 @@ TEST_F(CommandLine, IsInconclusiveWhenACaseAskedForIsNotRun) {
   EXPECT_THAT(bytes_of(out() / "report.md"), HasSubstr("## Not run"));
 }
 
+TEST_F(CommandLine, ReplaysACaseAtLevelAllAndKeepsItsDumps) {
+  const Ran ran = run({"replay", id("seed13"), "--out", out().string(), "--cache", cache().string(),
+                       "--reference", FAKE_PROGRAM, "--worker", FAKE_PROGRAM});
+
+  EXPECT_EQ(ran.exit, 1);
+  EXPECT_THAT(ran.out, HasSubstr("rank 1 gave up"));
+  EXPECT_THAT(ran.out, HasSubstr("dumps at level all: " + out().lexically_normal().string()));
+  EXPECT_THAT(bytes_of(out() / "plan.json"), HasSubstr("\"level\": \"all\""));
+  EXPECT_TRUE(fs::exists(out() / id("seed13") / "dump" / "board.bin"));
+}
+
 TEST_F(CommandLine, NeverTakesDumpsWithoutRecordsForConforming) {
   const Ran ran = run_cases({id("plain")});
 

@@ -20,7 +20,15 @@ CaseReport report_of(Verdict verdict) {
 
 TEST(ProgressLine, SaysVerdictWorstMarginSecondsAndId) {
   EXPECT_EQ(progress_line(Terminal(Color::never), report_of(Verdict::conforms)),
-            "conforms       0.31    1.50 s  gpt-tiny.dp2.plain.fp64.host-threads");
+            "conforms         0.31    1.50 s  gpt-tiny.dp2.plain.fp64.host-threads");
+}
+
+TEST(ProgressLine, KeepsItsColumnsWhereTheMarginIsHuge) {
+  CaseReport report = report_of(Verdict::diverges);
+  report.checks[0].margins[0].margin = 1402549556561228.75;
+
+  EXPECT_EQ(progress_line(Terminal(Color::never), report),
+            "diverges      1.4e+15    1.50 s  gpt-tiny.dp2.plain.fp64.host-threads");
 }
 
 TEST(ProgressLine, HasNoMarginWhereNoneWasMeasured) {
@@ -28,7 +36,7 @@ TEST(ProgressLine, HasNoMarginWhereNoneWasMeasured) {
   report.checks.clear();
 
   EXPECT_EQ(progress_line(Terminal(Color::never), report),
-            "inconclusive      -    1.50 s  gpt-tiny.dp2.plain.fp64.host-threads");
+            "inconclusive        -    1.50 s  gpt-tiny.dp2.plain.fp64.host-threads");
 }
 
 TEST(ProgressLine, IsRedWhereACaseDivergesAndColourIsWanted) {

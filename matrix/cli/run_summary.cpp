@@ -54,6 +54,21 @@ void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports) {
   }
 }
 
+void print_checks(Terminal& terminal, const CaseReport& report) {
+  terminal.line("");
+  terminal.line(terminal.bold(
+      fmt::format("{:<16}  {:<12}  {:>10}  {:>8}", "check", "verdict", "compared", "findings")));
+  for (const CheckResult& check : report.checks) {
+    const auto word = check.evidence ? verdict_name(check.verdict) : "no evidence";
+    terminal.line(fmt::format("{:<16}  {}  {:>10}  {:>8}", check.check,
+                              terminal.verdict_word(word, 12), check.compared,
+                              check.findings.size()));
+    for (const std::string& note : check.notes) {
+      terminal.line("  " + note);
+    }
+  }
+}
+
 void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports) {
   const std::vector<MarginSpread> spreads = margin_spreads(reports);
   if (spreads.empty()) {

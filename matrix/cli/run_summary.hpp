@@ -12,6 +12,8 @@ namespace meshparity {
 void print_table(Terminal& terminal, const std::vector<CaseReport>& reports);
 /// The first cause of each case that does not conform, and how to see it again.
 void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports);
+/// Every check of one case: verdict, elements compared, findings, notes.
+void print_checks(Terminal& terminal, const CaseReport& report);
 void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports);
 void print_excluded(Terminal& terminal, const std::vector<ExcludedCase>& excluded);
 

@@ -97,6 +97,49 @@ int exit_of(const std::vector<CaseReport>& reports, const ChosenCases& chosen) {
   return all_conform && !asked_and_not_run ? kExitConforms : kExitInconclusive;
 }
 
+// Everything but the printing at the end.
+struct FinishedRun {
+  ChosenCases chosen;
+  RunDir dir;
+  RunPlan plan;
+  std::vector<CaseReport> reports;
+  double seconds = 0;
+};
+
+void store_excluded(const RunPlan& plan, ResultStore& store) {
+  for (const ExcludedCase& excluded : plan.excluded) {
+    CaseReport report;
+    report.case_id = excluded.id;
+    report.not_run = excluded.reason;
+    store.append(report);
+  }
+}
+
+FinishedRun run_chosen(const RunOptions& options, Terminal& terminal) {
+  require_reference(options.programs.reference);
+  ChosenCases chosen = choose_cases(options.cases);
+  const RunRequest request = request_of(options, chosen);
+  const RunDir dir =
+      options.out.empty() ? RunDir::create_by_time("build/runs") : RunDir::create(options.out);
+  RunPlan plan = plan_of(options, request, chosen);
+  write_plan(dir.plan(), plan);
+  ResultStore store(dir.results());
+  const auto begun = std::chrono::steady_clock::now();
+  Progress progress(terminal, request.cases.size());
+  auto reports = run_matrix(request, dir, hooks_for(terminal, progress, store, dir));
+  store_excluded(plan, store);
+  write_markdown(dir);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
+  return {std::move(chosen), dir, std::move(plan), std::move(reports), seconds.count()};
+}
+
+int close_run(const FinishedRun& run, Terminal& terminal) {
+  print_excluded(terminal, run.plan.excluded);
+  terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(run.reports)),
+                            run.seconds, run.dir.report().string()));
+  return exit_of(run.reports, run.chosen);
+}
+
 }  // namespace
 
 int exit_code(Verdict verdict) {
@@ -112,40 +155,26 @@ int exit_code(Verdict verdict) {
 }
 
 int run_cases(const RunOptions& options) {
-  require_reference(options.programs.reference);
-  const ChosenCases chosen = choose_cases(options.cases);
-  const RunRequest request = request_of(options, chosen);
-  const RunDir dir =
-      options.out.empty() ? RunDir::create_by_time("build/runs") : RunDir::create(options.out);
-  const RunPlan plan = plan_of(options, request, chosen);
-  write_plan(dir.plan(), plan);
   Terminal terminal(options.color);
-  ResultStore store(dir.results());
-  const auto begun = std::chrono::steady_clock::now();
-  Progress progress(terminal, request.cases.size());
-  const auto reports = run_matrix(request, dir, hooks_for(terminal, progress, store, dir));
-  for (const ExcludedCase& excluded : plan.excluded) {
-    CaseReport report;
-    report.case_id = excluded.id;
-    report.not_run = excluded.reason;
-    store.append(report);
-  }
-  write_markdown(dir);
-  print_table(terminal, reports);
-  print_causes(terminal, reports);
-  print_margins(terminal, reports);
-  print_excluded(terminal, plan.excluded);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
-  terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(reports)),
-                            seconds.count(), dir.report().string()));
-  return exit_of(reports, chosen);
+  const FinishedRun run = run_chosen(options, terminal);
+  print_table(terminal, run.reports);
+  print_causes(terminal, run.reports);
+  print_margins(terminal, run.reports);
+  return close_run(run, terminal);
 }
 
 int replay_case(const RunOptions& options) {
   RunOptions all = options;
   all.level = Level::all;
   all.keep = Keep::all;
-  return run_cases(all);
+  Terminal terminal(options.color);
+  const FinishedRun run = run_chosen(all, terminal);
+  for (const CaseReport& report : run.reports) {
+    print_checks(terminal, report);
+    print_causes(terminal, {report});
+    terminal.line(fmt::format("\ndumps at level all: {}", run.dir.dump(report.case_id).string()));
+  }
+  return close_run(run, terminal);
 }
 
 }  // namespace meshparity

@@ -1,5 +1,5 @@
-// The verbs. Each prints its result to standard output and returns the exit code (contracts.md §4);
-// what the user got wrong is thrown as UsageError.
+// The verbs. Each prints its result to standard output and returns the exit code (contracts.md §4),
+// but throws UsageError for what the user got wrong.
 #pragma once
 #include "matrix/cli/options.hpp"
 
