@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "fixtures/param_table.hpp"
+#include "fixtures/random_words.hpp"
 #include "fixtures/record_table.hpp"
 #include "parallel_impl/case_run.hpp"
 
@@ -177,6 +178,65 @@ TEST(Train, SharesOfARowParallelSumMakeTheRecord) {
 
   for (std::size_t i = 0; i < out.size(); ++i) {
     EXPECT_EQ(out[i], (first[i] + second[i]) + bias_values[i % 8]);
+  }
+}
+
+/// out = base + dropout(branch) with the words of one site, elementwise; an empty base is 0.
+void expect_dropped(const CaseRun& made, WordOp op, const std::string& base,
+                    const std::string& branch, const std::string& out) {
+  const WordStream words = {1, 2, 0, op};
+  const std::vector<double>& before = record(made, "step2/forward/" + branch);
+  const std::vector<double>& after = record(made, "step2/forward/" + out);
+  const double probability = load_named_model(MESHPARITY_MODELS, "gpt-micro").dropout;
+  const auto threshold = static_cast<std::uint32_t>(std::floor(probability * 4294967296.0));
+  int dropped = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const bool keep = words.word(i) >= threshold;
+    const double shift = base.empty() ? 0 : record(made, "step2/forward/" + base)[i];
+    EXPECT_EQ(after[i], shift + (keep ? before[i] / (1 - probability) : 0)) << out << " " << i;
+    dropped += keep ? 0 : 1;
+  }
+  EXPECT_GT(dropped, 0) << out;
+}
+
+TEST(Train, EachDropoutDrawsTheWordsOfItsOwnSiteAndStep) {
+  const CaseRun made = run("dp2-tp2.mb2");
+
+  expect_dropped(made, WordOp::embedding_dropout, "", "embed.sum", "layer0.in");
+  expect_dropped(made, WordOp::attention_residual_dropout, "layer0.in", "layer0.attn.out",
+                 "layer0.attn.residual");
+  expect_dropped(made, WordOp::mlp_residual_dropout, "layer0.attn.residual", "layer0.mlp.out",
+                 "layer0.out");
+}
+
+/// Softmax over the keys seen by query i of (sample, head), by plain loops over the records.
+std::vector<double> probabilities(const CaseRun& made, std::size_t sample, std::size_t head,
+                                  std::size_t i) {
+  const std::vector<double>& q = record(made, "step0/forward/layer0.attn.q");  // [4, 5, 4, 2]
+  const std::vector<double>& k = record(made, "step0/forward/layer0.attn.k");
+  const auto feature = [&](std::size_t token) { return ((sample * 5 + token) * 4 + head) * 2; };
+  std::vector<double> row(5);
+  double sum = 0;
+  for (std::size_t j = 0; j <= i; ++j) {
+    const double score = q[feature(i)] * k[feature(j)] + q[feature(i) + 1] * k[feature(j) + 1];
+    row[j] = std::exp(score / std::sqrt(2.0));
+    sum += row[j];
+  }
+  for (double& p : row) {
+    p /= sum;
+  }
+  return row;
+}
+
+TEST(Train, ProbabilitiesAreTheSoftmaxOfScoresOverTheRootOfTheHeadWidth) {
+  const CaseRun made = run("dp2-tp2.steps1");
+  const std::vector<double>& probs = record(made, "step0/forward/layer0.attn.probs");
+  for (std::size_t row = 0; row < 4 * 4 * 5; ++row) {
+    const std::vector<double> expected = probabilities(made, row / 20, row / 5 % 4, row % 5);
+    for (std::size_t j = 0; j < 5; ++j) {
+      // Scores of size 1 or so are rounded four times, and the exponential and the sum besides.
+      EXPECT_NEAR(probs[row * 5 + j], expected[j], 16 * 0x1p-53) << row << " " << j;
+    }
   }
 }
 

@@ -35,6 +35,18 @@ double dense(int row, int j) {
   return sum;
 }
 
+/// Rows [0, 3) and columns [first, first + columns) of a matrix given by a function.
+template <class F>
+std::vector<double> columns_of(F value, int first, int columns) {
+  std::vector<double> out;
+  for (int row = 0; row < kRows; ++row) {
+    for (int j = first; j < first + columns; ++j) {
+      out.push_back(value(row, j));
+    }
+  }
+  return out;
+}
+
 /// One sample of 3 tokens; `hidden` and `ffn` make mlp.up or mlp.down the [8, 12] matrix.
 ModelSpec model_with(int hidden, int ffn) {
   ModelSpec model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
@@ -69,10 +81,7 @@ TEST(ColumnLinear, FourColumnPartsMakeTheDenseProduct) {
     Param<double>& bias = self.params.at("layer0.mlp.up.bias");
     set_slice(weight, weight_at);
     set_slice(bias, [](int, int j) { return bias_at(j); });
-    std::vector<double> x(kRows * kIn);
-    for (int at = 0; at < kRows * kIn; ++at) {
-      x[static_cast<std::size_t>(at)] = x_at(at / kIn, at % kIn);
-    }
+    std::vector<double> x = columns_of(x_at, 0, kIn);
     std::vector<double>& mine = parts[static_cast<std::size_t>(rank)];
     mine.resize(kRows * kOut / kParts);
     Tensor<double> out = {mine.data(), kRows, kOut / kParts, part()};
@@ -100,10 +109,7 @@ std::array<std::vector<double>, kParts> row_parts(const CaseSpec& spec) {
     Param<double>& bias = self.params.at("layer0.mlp.down.bias");
     set_slice(weight, weight_at);
     set_slice(bias, [](int, int j) { return bias_at(j); });
-    std::vector<double> x(kRows * 2);
-    for (int at = 0; at < kRows * 2; ++at) {
-      x[static_cast<std::size_t>(at)] = x_at(at / 2, 2 * rank + at % 2);
-    }
+    std::vector<double> x = columns_of(x_at, 2 * rank, 2);
     std::vector<double>& mine = outs[static_cast<std::size_t>(rank)];
     mine.resize(kRows * kOut);
     Tensor<double> out = {mine.data(), kRows, kOut, part()};
@@ -126,24 +132,36 @@ TEST(RowLinear, FourRowPartsMakeTheDenseProductWithTheBiasOnce) {
   }
 }
 
-/// dW = x^T dY, dX = dY W^T and the bias gradient, by plain loops.
+double dy_at(int row, int j) {
+  return (row * 3 + j * 2) % 5 - 2.0;
+}
+
+double dense_weight_grad(int i, int j) {
+  double sum = 0;
+  for (int row = 0; row < kRows; ++row) {
+    sum += x_at(row, i) * dy_at(row, j);
+  }
+  return sum;
+}
+
+double dense_input_grad(int row, int i) {
+  double sum = 0;
+  for (int j = 0; j < kOut; ++j) {
+    sum += dy_at(row, j) * weight_at(i, j);
+  }
+  return sum;
+}
+
 TEST(ColumnLinear, GradientsOfPartsMakeTheDenseGradients) {
   const ModelSpec model = model_with(kIn, kOut);
-  const auto dy_at = [](int row, int j) { return (row * 3 + j * 2) % 5 - 2.0; };
   on_ranks(tp4(), [&](ThreadWorld& world, int rank) {
     TestRank self(model, tp4(), world, rank, 1);
     Param<double>& weight = self.params.at("layer0.mlp.up.weight");
     Param<double>& bias = self.params.at("layer0.mlp.up.bias");
     set_slice(weight, weight_at);
-    std::vector<double> x(kRows * kIn), dy(kRows * 3), dx(kRows * kIn);
-    for (int row = 0; row < kRows; ++row) {
-      for (int i = 0; i < kIn; ++i) {
-        x[static_cast<std::size_t>(row * kIn + i)] = x_at(row, i);
-      }
-      for (int j = 0; j < 3; ++j) {
-        dy[static_cast<std::size_t>(row * 3 + j)] = dy_at(row, 3 * rank + j);
-      }
-    }
+    std::vector<double> x = columns_of(x_at, 0, kIn);
+    std::vector<double> dy = columns_of(dy_at, 3 * rank, 3);
+    std::vector<double> dx(kRows * kIn);
     const ColumnLinear<double> linear(self.parts, weight, bias);
     const Tensor<double> grad = {dy.data(), kRows, 3, shard(1)};
     Tensor<double> grad_x = {dx.data(), kRows, kIn, rep()};
@@ -152,23 +170,14 @@ TEST(ColumnLinear, GradientsOfPartsMakeTheDenseGradients) {
     linear.input_grad(grad, grad_x);
     sum_over_tp(self.parts, grad_x, Site{0, "mlp.up", "backward", 0, 0});
 
-    for (int i = 0; i < kIn; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        double sum = 0;
-        for (int row = 0; row < kRows; ++row) {
-          sum += x_at(row, i) * dy_at(row, 3 * rank + j);
-        }
-        EXPECT_EQ(weight.grad.data()[i * 3 + j], sum);
-      }
-      for (int row = 0; row < kRows; ++row) {
-        double sum = 0;
-        for (int j = 0; j < kOut; ++j) {
-          sum += dy_at(row, j) * weight_at(i, j);
-        }
-        EXPECT_EQ(dx[static_cast<std::size_t>(row * kIn + i)], sum);
-      }
+    for (int at = 0; at < kIn * 3; ++at) {
+      EXPECT_EQ(weight.grad.data()[at], dense_weight_grad(at / 3, 3 * rank + at % 3));
     }
-    EXPECT_EQ(bias.grad.data()[0], dy_at(0, 3 * rank) + dy_at(1, 3 * rank) + dy_at(2, 3 * rank));
+    EXPECT_EQ(dx, columns_of(dense_input_grad, 0, kIn));
+    for (int j = 0; j < 3; ++j) {
+      const int global = 3 * rank + j;
+      EXPECT_EQ(bias.grad.data()[j], dy_at(0, global) + dy_at(1, global) + dy_at(2, global));
+    }
   });
 }
 
