@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <optional>
 
 #include "fixtures/companions.hpp"
@@ -19,7 +19,7 @@
 namespace meshparity {
 namespace {
 
-/// The records that the level asks for, in the order of execution, step by step.
+/// Every record that exists, in the order of execution, step by step.
 std::vector<RecordRow> rows_of(const DumpSet& reference, Level level) {
   const DumpHeader& header = reference.header();
   if (header.level < level) {
@@ -32,7 +32,6 @@ std::vector<RecordRow> rows_of(const DumpSet& reference, Level level) {
         "the reference's dump has no /records: it is a candidate's; --exact compares "
         "two candidates");
   }
-  std::erase_if(rows, [&](const RecordRow& row) { return row.record.level > level; });
   std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
     return std::pair(a.step, a.record.order) < std::pair(b.step, b.record.order);
   });
@@ -58,7 +57,9 @@ bool waits_for_rebasing(const CaseSpec& spec, const RecordRow& row) {
 class RecordJudge {
  public:
   RecordJudge(const JudgeContext& context, std::vector<RecordRow> rows)
-      : context_(context), rows_(std::move(rows)) {
+      : context_(context), known_(std::move(rows)) {
+    std::copy_if(known_.begin(), known_.end(), std::back_inserter(rows_),
+                 [&](const RecordRow& row) { return row.record.level <= context.evidence.level; });
     for (const std::string_view name : kCheckNames) {
       if (name != "liveness") {
         results_.emplace_back().check = name;
@@ -72,7 +73,7 @@ class RecordJudge {
     for (const RecordRow& row : rows_) {
       judge(gather(context_, row, mask_of(row)));
     }
-    check_unknown(context_, rows_, at("coverage"));
+    check_unknown(context_, known_, at("coverage"));
     life_.report_gradients(at("grad"));
     life_.report_loss(at("loss"));
     finish();
@@ -194,7 +195,8 @@ class RecordJudge {
   }
 
   const JudgeContext& context_;
-  std::vector<RecordRow> rows_;
+  std::vector<RecordRow> known_;
+  std::vector<RecordRow> rows_;  // those that the level asks for
   std::vector<CheckResult> results_;
   Omissions omissions_;
   LifeSigns life_;

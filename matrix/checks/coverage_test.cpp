@@ -226,6 +226,20 @@ TEST(Coverage, ARecordThatNobodyWroteIsFound) {
   EXPECT_EQ(missing.text, "the record is missing: no rank wrote a piece");
 }
 
+TEST(Coverage, ARecordAboveTheLevelIsNoStranger) {
+  MadeCase made(kTp2);
+  made.add("x", {2}, counted(2));
+  made.add("extra", {2}, counted(2)).spec.level = Level::all;
+  for (const int rank : {0, 1}) {
+    made.give(rank, "x", box({0}, {2}), "tp");
+    made.give(rank, "extra", box({0}, {2}), "tp");
+  }
+
+  const CaseReport report = made.judge();
+
+  EXPECT_EQ(report.verdict, Verdict::conforms) << findings_text(report);
+}
+
 TEST(Coverage, ARecordOfAHigherLevelIsNotAskedFor) {
   MadeCase made(kTp2);
   made.add("x", {2}, counted(2));

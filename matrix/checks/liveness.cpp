@@ -39,10 +39,9 @@ std::string line_text(const CaseSpec& spec, int rank, const BoardLine& line) {
   return text;
 }
 
-/// The rank that the outcome does not name: the first that failed, else the first that does not
-/// wait, else the first that is behind all others.
+/// The rank that the outcome does not name: the first that failed, else the first that neither
+/// waits nor has ended, else the one behind all others that wait. -1 when nobody stands out.
 int suspect_of(const std::vector<BoardLine>& board) {
-  int behind = -1;
   for (const RankState state : {RankState::failed, RankState::running, RankState::not_begun}) {
     for (std::size_t r = 0; r < board.size(); ++r) {
       if (board[r].state == state) {
@@ -50,8 +49,11 @@ int suspect_of(const std::vector<BoardLine>& board) {
       }
     }
   }
+  int behind = -1;
   for (std::size_t r = 0; r < board.size(); ++r) {
-    if (behind < 0 || board[r].sequence < board[static_cast<std::size_t>(behind)].sequence) {
+    const bool waits = board[r].state == RankState::waiting;
+    if (waits &&
+        (behind < 0 || board[r].sequence < board[static_cast<std::size_t>(behind)].sequence)) {
       behind = static_cast<int>(r);
     }
   }
@@ -75,7 +77,7 @@ Finding finding_of(const Evidence& evidence, const std::vector<BoardLine>& board
   Finding finding;
   finding.check = "liveness";
   finding.gravity = outcome.never_began ? Verdict::inconclusive : Verdict::diverges;
-  finding.rank = outcome.rank >= 0 ? outcome.rank : suspect_of(board);
+  finding.rank = outcome.rank >= 0 || outcome.never_began ? outcome.rank : suspect_of(board);
   const bool known = finding.rank >= 0 && finding.rank < expect::world_of(evidence.spec.mesh);
   if (known) {
     finding.coordinate = expect::place_text(evidence.spec, finding.rank);

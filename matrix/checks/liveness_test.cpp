@@ -79,6 +79,18 @@ TEST(Liveness, WhereAllWaitTheOneBehindIsSuspected) {
   EXPECT_EQ(judge(evidence).checks.front().findings.front().rank, 1);
 }
 
+TEST(Liveness, WhereAllRanksEndedNobodyIsSuspected) {
+  MadeCase made(kTp2);
+  Evidence evidence = made.write();
+  evidence.board = made.folder() / "board.bin";
+  BoardWriter board(evidence.board, 2);
+  board.set_state(0, RankState::ended);
+  board.set_state(1, RankState::ended);
+  evidence.outcome = {false, "exit code 3", -1, "", false};
+
+  EXPECT_EQ(judge(evidence).checks.front().findings.front().rank, -1);
+}
+
 TEST(Liveness, ALaunchThatEndedConforms) {
   Evidence evidence;
   evidence.spec = parse_case(kTp2);
