@@ -34,7 +34,7 @@ DOORS = {
     r"^(cuda|cublas|nvtx)": r"\.cuh?$|^parallel_impl/comm/nccl_",
     r"^Eigen/": r"^reference/",
     r"^openssl/": r"^fixtures/content_hash\.cpp$",
-    r"^CLI/": r"^matrix/cli/",
+    r"^CLI/": r"^matrix/cli/|_main\.cpp$",
     r"^Random123/": r"_test\.cpp$",
 }
 SEAMS = {"parallel_impl/comm/comm.hpp", "parallel_impl/backend/backend.hpp"}
