@@ -33,7 +33,7 @@ bool is_vector(const ParamSpec& param) {
 SampleWork::SampleWork(const ModelSpec& model)
     : values(model), gradients(model), blocks(static_cast<std::size_t>(model.layers)) {}
 
-Network::Network(const ModelSpec& model) : model_(model) {
+Network::Network(const ModelSpec& model, double smoothing) : model_(model), smoothing_(smoothing) {
   require_plain_gpt(model);
   table_ = param_table(model);
   places_ = model_places(model, table_);

@@ -26,8 +26,9 @@ struct SampleWork {
 class Network {
  public:
   /// Throws NotBuiltYet for a model that is no GPT of the plain kind (LayerNorm, learned
-  /// positions, erf GELU, biases, as many key heads as heads).
-  explicit Network(const ModelSpec& model);
+  /// positions, erf GELU, biases, as many key heads as heads). `smoothing` is the mass that the
+  /// case spreads over all classes, 0 or the model's.
+  Network(const ModelSpec& model, double smoothing);
 
   const ModelSpec& model() const { return model_; }
   const std::vector<ParamSpec>& parameters() const { return table_; }
@@ -41,9 +42,6 @@ class Network {
   void backward(const Weights& weights, const Sample& sample, Rounding& rounding, SampleWork& work,
                 std::vector<GradientSum>& sums) const;
 
-  /// Label smoothing mass and dropout are the case's choice, so they are set here.
-  void set_smoothing(double mass) { smoothing_ = mass; }
-
  private:
   BlockInputs block(const Weights& weights, const Sample& sample, std::size_t layer) const;
   LossTargets targets(const Sample& sample) const;
@@ -52,7 +50,7 @@ class Network {
   ModelSpec model_;
   std::vector<ParamSpec> table_;
   ModelPlaces places_;
-  double smoothing_ = 0;
+  double smoothing_;
 };
 
 }  // namespace meshparity::reference

@@ -29,9 +29,10 @@ void require_computable(const CaseSpec& spec) {
 }  // namespace
 
 Problem::Problem(const ModelSpec& model, const CaseSpec& given, std::shared_ptr<const Text> text)
-    : spec(given), inputs(model, given, std::move(text)), network(model) {
+    : spec(given),
+      inputs(model, given, std::move(text)),
+      network(model, given.smoothing ? model.smoothing : 0) {
   require_computable(given);
-  network.set_smoothing(given.smoothing ? model.smoothing : 0);
 }
 
 DropoutPlan Problem::dropout(int step) const {

@@ -1,9 +1,13 @@
 // meshparity-reference: runs the jobs of a file, one event line each on standard output.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <exception>
-#include <filesystem>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,10 +19,15 @@ namespace {
 
 using meshparity::Job;
 using meshparity::JobEvent;
+using meshparity::UsageError;
 
 constexpr int kAllDone = 0;
 constexpr int kUsage = 2;
 constexpr int kSomeFailed = 3;
+constexpr std::string_view kHelp =
+    "meshparity-reference --jobs FILE [--threads N]\n"
+    "Computes the references of the cases in FILE (one JSON object a line) and prints one event a\n"
+    "line. N: threads, as many as there are cores unless given; bits do not depend on it.\n";
 
 void report(const JobEvent& event) {
   std::cout << meshparity::format_event(event) << std::endl;
@@ -44,31 +53,62 @@ bool run(const Job& job, std::size_t number, int threads) {
   return event.state == JobEvent::State::done;
 }
 
+int threads_from(std::string_view text) {
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || threads < 1 || threads > 1024) {
+    throw UsageError(fmt::format("--threads {}: give a whole number from 1 to 1024", text));
+  }
+  return threads;
+}
+
+struct Arguments {
+  std::string jobs;
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  bool help = false;
+};
+
+Arguments parse(const std::vector<std::string>& words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool has_value = i + 1 < words.size();
+    if (words[i] == "--help") {
+      arguments.help = true;
+    } else if (words[i] == "--jobs" && has_value) {
+      arguments.jobs = words[++i];
+    } else if (words[i] == "--threads" && has_value) {
+      arguments.threads = threads_from(words[++i]);
+    } else {
+      throw UsageError(fmt::format(
+          "{}: {}; see --help", words[i],
+          words[i].starts_with("--") ? "is unknown or lacks its value" : "is no option"));
+    }
+  }
+  if (arguments.jobs.empty() && !arguments.help) {
+    throw UsageError("no jobs are given; use --jobs FILE");
+  }
+  return arguments;
+}
+
+int run_all(const Arguments& arguments) {
+  if (arguments.help) {
+    std::cout << kHelp;
+    return kAllDone;
+  }
+  const std::vector<Job> jobs = meshparity::read_jobs(arguments.jobs);
+  bool all_done = true;
+  for (std::size_t number = 0; number < jobs.size(); ++number) {
+    all_done = run(jobs[number], number, arguments.threads) && all_done;
+  }
+  return all_done ? kAllDone : kSomeFailed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Computes references: one process, FP64. See fixtures/job.hpp for the job file.",
-               "meshparity-reference");
-  std::filesystem::path file;
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  app.add_option("--jobs", file, "job file, one JSON object a line")->required();
-  app.add_option("--threads", threads, "threads; bits do not depend on them")
-      ->check(CLI::Range(1, 1024));
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& wrong) {
-    std::cerr << "meshparity-reference: " << wrong.what() << "; see --help\n";
-    return kUsage;
-  }
-  try {
-    const std::vector<Job> jobs = meshparity::read_jobs(file);
-    bool all_done = true;
-    for (std::size_t number = 0; number < jobs.size(); ++number) {
-      all_done = run(jobs[number], number, threads) && all_done;
-    }
-    return all_done ? kAllDone : kSomeFailed;
+    return run_all(parse(std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const meshparity::UsageError& wrong) {
     std::cerr << "meshparity-reference: " << wrong.what() << "\n";
     return kUsage;

@@ -169,9 +169,15 @@ TEST(Program, ExitsWith0WhenAllIsDone) {
   EXPECT_EQ(run_program("--jobs " + scratch.write("jobs", jobs).string()).exit, 0);
 }
 
+TEST(Program, ExplainsItself) {
+  const Ran ran = run_program("--help");
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_THAT(ran.out, testing::HasSubstr("--threads N"));
+}
+
 TEST(Program, AnswersAMisuseWithOneLineAndExit2) {
-  for (const std::string arguments :
-       {"", "--jobs /no/such/file", "--jobs x --threads 0", "--what"}) {
+  for (const std::string arguments : {"", "--jobs", "--jobs /no/such/file", "--jobs x --threads 0",
+                                      "--jobs x --threads 2x", "--what", "jobs"}) {
     const Ran ran = run_program(arguments);
     EXPECT_EQ(ran.exit, 2) << arguments;
     EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
