@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "fixtures/record_table.hpp"
+#include "fixtures/element_type.hpp"
 
 namespace meshparity {
 

@@ -66,23 +66,6 @@ TEST(ThreadCommFailure, APoisonedWorldRefusesLaterCallsOfOtherGroups) {
   EXPECT_THAT(errors[2], HasSubstr("rank 0 (r0) failed: first"));
 }
 
-TEST(ThreadCommFailure, AReceiverIsToldOfAFailedPeer) {
-  const auto errors = on_ranks(3, [](ThreadComm& comm) {
-    if (comm.rank() == 2) {
-      throw std::runtime_error("third");
-    }
-    if (comm.rank() == 1) {
-      std::vector<double> values(1);
-      Collective receive = call_of(CollectiveKind::receive, group_of({0, 1}, 1), 0);
-      receive.output = doubles(values);
-      carry_out(comm, receive);
-    } else {
-      sum_one(comm, everyone(comm), site_of("sum"));
-    }
-  });
-  EXPECT_THAT(errors[1], HasSubstr("rank 2 (r2) failed: third"));
-}
-
 TEST(ThreadCommFailure, ARankThatEndedIsNamedAtOnceWithItsLastWords) {
   ThreadWorld world({"tp0", "tp1"});
   const auto start = std::chrono::steady_clock::now();
@@ -101,20 +84,6 @@ TEST(ThreadCommFailure, ARankThatEndedIsNamedAtOnceWithItsLastWords) {
             "at layer0.attn.out/forward (sequence 1, step 0, micro-batch 0, tp: 0 1), and has "
             "ended");
   EXPECT_THAT(errors[1], IsEmpty());
-}
-
-TEST(ThreadCommFailure, ASenderThatEndedIsNamed) {
-  const auto errors = on_ranks(2, [](ThreadComm& comm) {
-    if (comm.rank() == 1) {
-      std::vector<double> values(1);
-      Collective receive = call_of(CollectiveKind::receive, everyone(comm), 0);
-      receive.output = doubles(values);
-      carry_out(comm, receive);
-    }
-  });
-  EXPECT_THAT(errors[1],
-              AllOf(HasSubstr("rank 1 (r1) waits in receive of 1 float64"),
-                    HasSubstr("rank 0 (r0), which has entered nothing yet, and has ended")));
 }
 
 TEST(ThreadCommFailure, TheTimeLimitTellsWhoWaitsWhereAndForWhom) {
@@ -222,6 +191,27 @@ TEST(ThreadCommFailure, CallsThatDoNotBelongTogetherAreToldApartAtOnce) {
   }
 }
 
+TEST(ThreadCommFailure, WhoeverGivesUpHasMarkedTheWorldBeforeItsBuffersGo) {
+  ThreadWorld world(numbered_coordinates(2));
+  run_rank_threads(world, [&](int rank) {
+    ThreadComm comm(world, rank);
+    if (rank == 0) {
+      EXPECT_THROW(sum_one(comm, everyone(comm), site_of("x")), Error);
+      EXPECT_EQ(world.first_failure().value().rank, 0);
+    }
+  });
+}
+
+TEST(ThreadCommFailure, RootsThatDifferAreNamed) {
+  const auto errors = on_ranks(2, [](ThreadComm& comm) {
+    std::vector<double> values(3);
+    Collective call = call_of(CollectiveKind::broadcast, everyone(comm), comm.rank());
+    call.input = call.output = doubles(values);
+    carry_out(comm, call);
+  });
+  EXPECT_THAT(errors, Each(HasSubstr("they differ in root")));
+}
+
 TEST(ThreadCommFailure, PartsThatDifferAreNamed) {
   const auto errors = on_ranks(2, [](ThreadComm& comm) {
     std::vector<double> part(1);
@@ -246,35 +236,6 @@ TEST(ThreadCommFailure, AnAllToAllWhoseSplitsDoNotMatchIsRefused) {
   });
   EXPECT_THAT(errors,
               Each(HasSubstr("rank 1 (r1) sends 1 elements to rank 1 (r1), which awaits 2")));
-}
-
-TEST(ThreadCommFailure, AMessageOfAnotherCallIsRefused) {
-  const auto errors = on_ranks(2, [](ThreadComm& comm) {
-    const bool sends = comm.rank() == 0;
-    std::vector<double> values(2);
-    Collective call = call_of(sends ? CollectiveKind::send : CollectiveKind::receive,
-                              everyone(comm), sends ? 1 : 0);
-    call.site.mb = sends ? 0 : 1;
-    (sends ? call.input : call.output) = doubles(values);
-    carry_out(comm, call);
-  });
-  EXPECT_THAT(errors[1], AllOf(HasSubstr("receive of 2 float64 at layer0.test/forward"),
-                               HasSubstr("micro-batch 1"), HasSubstr("rank 0 (r0) sent send"),
-                               HasSubstr("micro-batch 0")));
-}
-
-TEST(ThreadCommFailure, MessagesThatNobodyTakesAreCounted) {
-  ThreadWorld world(numbered_coordinates(2));
-  run_rank_threads(world, [&](int rank) {
-    ThreadComm comm(world, rank);
-    std::vector<double> values(2);
-    if (rank == 0) {
-      Collective send = call_of(CollectiveKind::send, everyone(comm), 1);
-      send.input = doubles(values);
-      carry_out(comm, send);
-    }
-  });
-  EXPECT_EQ(world.messages_left(), 1U);
 }
 
 }  // namespace

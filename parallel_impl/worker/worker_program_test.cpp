@@ -62,8 +62,9 @@ TEST(WorkerProgram, EndsWithThreeWhenACaseFailed) {
 }
 
 TEST(WorkerProgram, EndsWithTwoAndOneLineWhenItIsCalledWrongly) {
-  for (const std::string arguments : {"", "--jobs /does/not/exist", "--nonsense",
-                                      "--jobs x --time-limit soon", "--jobs x --time-limit 0"}) {
+  for (const std::string arguments :
+       {"", "--jobs /does/not/exist", "--nonsense", "--jobs", "--jobs x --time-limit soon",
+        "--jobs x --time-limit 0", "--jobs x --time-limit nan", "--jobs x --time-limit 5s"}) {
     const Output output = worker(arguments);
     EXPECT_EQ(output.exit, 2) << arguments << ": " << output.text;
     EXPECT_EQ(std::count(output.text.begin(), output.text.end(), '\n'), 1) << output.text;
