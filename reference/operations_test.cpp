@@ -119,20 +119,19 @@ TEST(Dropout, WithoutAMaskCopiesEvenInANoisyRun) {
   EXPECT_EQ(y, x);
 }
 
+// floor(p 2^32) equal to an element's word keeps it, one more drops it.
 TEST(Dropout, KeepsWordsFromTheThresholdOn) {
   const WordStream words = {7, 2, 1, WordOp::mlp_residual_dropout};
   DropoutMask mask;
-  mask.keep.resize(4, 25);
-
-  draw_mask(words, 300, 0.25, mask);
-
-  for (int i = 0; i < 100; ++i) {
-    const bool keeps = words.word(300 + static_cast<std::uint64_t>(i)) >= 1073741824u;  // 2^30
-    EXPECT_EQ(mask.keep(i / 25, i % 25), keeps ? 1 : 0) << i;
+  mask.keep.resize(1, 1);
+  for (std::uint64_t element = 300; element < 400; ++element) {
+    const double word = words.word(element);
+    draw_mask(words, element, word * 0x1p-32, mask);
+    EXPECT_EQ(mask.keep(0, 0), 1) << element;
+    EXPECT_EQ(mask.keep_probability, 1 - word * 0x1p-32);
+    draw_mask(words, element, (word + 1) * 0x1p-32, mask);
+    EXPECT_EQ(mask.keep(0, 0), 0) << element;
   }
-  EXPECT_GT(mask.keep.sum(), 50);
-  EXPECT_LT(mask.keep.sum(), 100);
-  EXPECT_EQ(mask.keep_probability, 0.75);
 }
 
 TEST(Embedding, GathersRowsAndAddsPositions) {

@@ -98,10 +98,22 @@ TEST(RunJob, WritesCompanionsInputsAndTheCaseBesideTheDump) {
   EXPECT_TRUE(std::filesystem::exists(job.out / "case.json"));
 }
 
+// 4 samples, S 5, h 8, 4 heads: 3 sites of 160 words and 400 of attention, in each of 3 steps.
+TEST(RunJob, GivesTheWordsOfDropoutAtLevelAll) {
+  const ScratchFolder scratch;
+  const auto inputs_size = [&](Level level) {
+    Job job = job_into(scratch / std::string(level_name(level)), kMicro);
+    job.level = level;
+    run_job(job, 1);
+    return std::filesystem::file_size(job.out / "inputs.h5");
+  };
+  EXPECT_GE(inputs_size(Level::all), inputs_size(Level::standard) + 3 * (3 * 160 + 400) * 4);
+}
+
 TEST(RunJob, IgnoresWhatIsOutsideTheKey) {
   const ScratchFolder scratch;
   const Job plain = job_into(scratch / "plain", kMicro);
-  const Job parallel = job_into(scratch / "parallel", "gpt-micro.dp2-tp2.mb2.fp64.host-threads");
+  const Job parallel = job_into(scratch / "parallel", "gpt-micro.dp2-tp2.mb2.bf16.host-threads");
   run_job(plain, 1);
   run_job(parallel, 1);
   const DumpReader a(plain.out / rank_file_name(0));

@@ -6,6 +6,7 @@
 
 #include "reference/attention_noise.hpp"
 #include "reference/gradient_sum.hpp"
+#include "reference/linear.hpp"
 #include "reference/micro_case.hpp"
 #include "reference/state.hpp"
 
@@ -22,6 +23,22 @@ Rounding fp32() {
 /// u sqrt(((1 + K/6) Q + (K/3) y^2) / 3)
 double deviation(double terms, double squares, double value) {
   return kU * std::sqrt(((1 + terms / 6) * squares + terms / 3 * value * value) / 3);
+}
+
+// x = (1, 2), W = (3, 4; 5, 6): column norms of W 34 and 52, row norms 25 and 61.
+TEST(LinearNoise, CountsTheTermsOfARowAndAColumn) {
+  const Matrix x = matrix({{1, 2}});
+  const Weight w(matrix({{3, 4}, {5, 6}}));
+  Rounding rounding = fp32();
+  Matrix y(1, 2);
+
+  multiply(x, w, rounding, y);
+  EXPECT_NEAR(std::abs(y(0, 0) - 13) / deviation(2, 5.0 * 34 / 2, 13), 1, kRelative);
+  EXPECT_NEAR(std::abs(y(0, 1) - 16) / deviation(2, 5.0 * 52 / 2, 16), 1, kRelative);
+
+  multiply_transposed(x, w, rounding, y);
+  EXPECT_NEAR(std::abs(y(0, 0) - 11) / deviation(2, 5.0 * 25 / 2, 11), 1, kRelative);
+  EXPECT_NEAR(std::abs(y(0, 1) - 17) / deviation(2, 5.0 * 61 / 2, 17), 1, kRelative);
 }
 
 TEST(GradientSum, AProductCountsTheTokensOfAllSamples) {
