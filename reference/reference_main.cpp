@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "fixtures/error.hpp"
 #include "fixtures/job.hpp"
+#include "reference/rebase.hpp"
 #include "reference/run_job.hpp"
 
 namespace {
@@ -25,22 +27,24 @@ constexpr int kAllDone = 0;
 constexpr int kUsage = 2;
 constexpr int kSomeFailed = 3;
 constexpr std::string_view kHelp =
-    "meshparity-reference --jobs FILE [--threads N]\n"
+    "meshparity-reference --jobs FILE | --rebase FILE [--threads N]\n"
     "Computes the references of the cases in FILE (one JSON object a line) and prints one event a\n"
-    "line. N: threads, as many as there are cores unless given; bits do not depend on it.\n";
+    "line. With --rebase each step begins with the state that a candidate dumped (key \"state\"),\n"
+    "and the laws of the candidate's steps are recomputed.\n"
+    "N: threads, as many as there are cores unless given; bits do not depend on it.\n";
 
 void report(const JobEvent& event) {
   std::cout << meshparity::format_event(event) << std::endl;
 }
 
 /// False when the job failed.
-bool run(const Job& job, std::size_t number, int threads) {
+bool run(const Job& job, std::size_t number, const std::function<void(const Job&)>& carry_out) {
   JobEvent event;
   event.job = number;
   report(event);
   const auto begun = std::chrono::steady_clock::now();
   try {
-    meshparity::reference::run_job(job, threads);
+    carry_out(job);
     event.state = JobEvent::State::done;
     event.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   } catch (const std::exception& failure) {
@@ -65,6 +69,7 @@ int threads_from(std::string_view text) {
 
 struct Arguments {
   std::string jobs;
+  bool rebase = false;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   bool help = false;
 };
@@ -75,7 +80,11 @@ Arguments parse(const std::vector<std::string>& words) {
     const bool has_value = i + 1 < words.size();
     if (words[i] == "--help") {
       arguments.help = true;
-    } else if (words[i] == "--jobs" && has_value) {
+    } else if ((words[i] == "--jobs" || words[i] == "--rebase") && has_value) {
+      if (!arguments.jobs.empty()) {
+        throw UsageError("two files of jobs are given; use one of --jobs and --rebase, once");
+      }
+      arguments.rebase = words[i] == "--rebase";
       arguments.jobs = words[++i];
     } else if (words[i] == "--threads" && has_value) {
       arguments.threads = threads_from(words[++i]);
@@ -86,7 +95,7 @@ Arguments parse(const std::vector<std::string>& words) {
     }
   }
   if (arguments.jobs.empty() && !arguments.help) {
-    throw UsageError("no jobs are given; use --jobs FILE");
+    throw UsageError("no jobs are given; use --jobs FILE or --rebase FILE");
   }
   return arguments;
 }
@@ -97,9 +106,17 @@ int run_all(const Arguments& arguments) {
     return kAllDone;
   }
   const std::vector<Job> jobs = meshparity::read_jobs(arguments.jobs);
+  meshparity::reference::RebasedSteps known;
+  const auto carry_out = [&](const Job& job) {
+    if (arguments.rebase) {
+      meshparity::reference::rebase_job(job, arguments.threads, known);
+    } else {
+      meshparity::reference::run_job(job, arguments.threads);
+    }
+  };
   bool all_done = true;
   for (std::size_t number = 0; number < jobs.size(); ++number) {
-    all_done = run(jobs[number], number, arguments.threads) && all_done;
+    all_done = run(jobs[number], number, carry_out) && all_done;
   }
   return all_done ? kAllDone : kSomeFailed;
 }

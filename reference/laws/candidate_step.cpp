@@ -1,0 +1,37 @@
+#include "reference/laws/candidate_step.hpp"
+
+#include <fmt/format.h>
+
+namespace meshparity::reference {
+
+CandidateStep::CandidateStep(const DumpReader& dump, int step) : dump_(dump), step_(step) {
+  for (const Piece& piece : dump.pieces()) {
+    pieces_.emplace(std::pair(piece.step, Key(piece.phase, piece.record)), &piece);
+  }
+}
+
+const std::vector<double>& CandidateStep::read(int step, const Key& key, Held& held) const {
+  const auto found = held.find(key);
+  if (found != held.end()) {
+    return found->second;
+  }
+  const auto piece = pieces_.find({step, key});
+  if (piece == pieces_.end()) {
+    throw MissingInput(fmt::format("{} {} of step {}", phase_name(key.first), key.second, step));
+  }
+  return held.emplace(key, dump_.read(*piece->second)).first->second;
+}
+
+const std::vector<double>& CandidateStep::now(Phase phase, const std::string& record) {
+  return read(step_, {phase, record}, now_);
+}
+
+const std::vector<double>& CandidateStep::before(Phase phase, const std::string& record) {
+  return read(step_ - 1, {phase, record}, before_);
+}
+
+double CandidateStep::number_now(Phase phase, const std::string& record) {
+  return now(phase, record).at(0);
+}
+
+}  // namespace meshparity::reference

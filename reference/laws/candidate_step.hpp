@@ -1,0 +1,43 @@
+// What a candidate dumped of one step and left behind after the one before, read from its states
+// put together (a dump of one rank).
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fixtures/dump.hpp"
+#include "fixtures/error.hpp"
+
+namespace meshparity::reference {
+
+/// The candidate did not dump what a law needs. Not an error of ours: the law is not decided.
+struct MissingInput : Error {
+  using Error::Error;  // "grad embed.weight of step 1"
+};
+
+/// Each record is read once.
+class CandidateStep {
+ public:
+  /// `dump` outlives this.
+  CandidateStep(const DumpReader& dump, int step);
+
+  int step() const { return step_; }
+  /// Throw MissingInput.
+  const std::vector<double>& now(Phase phase, const std::string& record);
+  const std::vector<double>& before(Phase phase, const std::string& record);
+  double number_now(Phase phase, const std::string& record);
+
+ private:
+  using Key = std::pair<Phase, std::string>;
+  using Held = std::map<Key, std::vector<double>>;
+  const std::vector<double>& read(int step, const Key& key, Held& held) const;
+
+  const DumpReader& dump_;
+  int step_;
+  std::map<std::pair<int, Key>, const Piece*> pieces_;
+  Held now_;
+  Held before_;
+};
+
+}  // namespace meshparity::reference

@@ -1,0 +1,174 @@
+#include "reference/laws/parameter_laws.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "fixtures/loss_scaling.hpp"
+#include "reference/laws/optimizer_laws.hpp"
+
+namespace meshparity::reference {
+namespace {
+
+/// To nearest, ties to even: the upper half of the float32.
+double to_bfloat16(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const std::uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
+  return std::bit_cast<float>(rounded & 0xffff0000U);
+}
+
+double compute_copy_of(double master, Precision precision) {
+  switch (precision) {
+    case Precision::fp64:
+      return master;
+    case Precision::fp32:
+    case Precision::tf32:
+      return static_cast<float>(master);
+    case Precision::bf16:
+      return to_bfloat16(master);
+  }
+  return master;
+}
+
+class ParameterLaws {
+ public:
+  ParameterLaws(LawInputs& inputs, std::size_t i, std::vector<Law>& laws)
+      : inputs_(inputs),
+        i_(i),
+        name_(inputs.params()[i].name),
+        type_(step_type(inputs.spec.precision)),
+        laws_(laws) {}
+
+  void standing() {
+    if (inputs_.spec.optimizer != OptimizerKind::sgd) {
+      unmoved("moment1", Phase::moment1);
+    }
+    if (inputs_.spec.optimizer == OptimizerKind::adamw) {
+      unmoved("moment2", Phase::moment2);
+    }
+    unmoved("update", inputs_.updated_phase());
+  }
+
+  void adamw() {
+    add("moment1", Phase::moment1, [this](Law& law) {
+      const AdamwLaw numbers = adamw_numbers();
+      law.row.derivation = numbers.moment1_derivation();
+      each(inputs_.start(i_, Phase::moment1), inputs_.clipped_gradient(i_), law,
+           [&](Wide m, Wide g) { return numbers.moment1(m, g); });
+    });
+    add("moment2", Phase::moment2, [this](Law& law) {
+      const AdamwLaw numbers = adamw_numbers();
+      law.row.derivation = numbers.moment2_derivation();
+      each(inputs_.start(i_, Phase::moment2), inputs_.clipped_gradient(i_), law,
+           [&](Wide v, Wide g) { return numbers.moment2(v, g); });
+    });
+    add("update", inputs_.updated_phase(), [this](Law& law) { adamw_update(law); });
+  }
+
+  void momentum() {
+    const ModelSpec& model = inputs_.problem.model();
+    add("moment1", Phase::moment1, [&](Law& law) {
+      const MomentumLaw numbers{model.momentum, type_};
+      law.row.derivation = numbers.derivation();
+      each(inputs_.start(i_, Phase::moment1), inputs_.clipped_gradient(i_), law,
+           [&](Wide m, Wide g) { return numbers.moment1(m, g); });
+    });
+    add("update", inputs_.updated_phase(), [&](Law& law) {
+      const std::vector<double>& moved = inputs_.candidate.now(Phase::moment1, name_);
+      descent(law, {model.sgd_learning_rate, 2, type_}, {moved.begin(), moved.end()});
+    });
+  }
+
+  void sgd() {
+    add("update", inputs_.updated_phase(), [&](Law& law) {
+      descent(law, {inputs_.problem.model().sgd_learning_rate, 8, type_},
+              inputs_.clipped_gradient(i_));
+    });
+  }
+
+  void compute_copy() {
+    add("compute_copy", Phase::param, [this](Law& law) {
+      law.row.derivation = "the master rounded to the computing type, exactly";
+      for (const double master : inputs_.candidate.now(Phase::master, name_)) {
+        append_exact(compute_copy_of(master, inputs_.spec.precision), law.values);
+      }
+    });
+  }
+
+ private:
+  template <class Fill>
+  void add(std::string law, Phase phase, Fill fill) {
+    add_law(laws_, {std::move(law), name_, phase, inputs_.step(), "", ""}, fill);
+  }
+
+  template <class Formula>
+  static void each(const std::vector<double>& start, const std::vector<Wide>& direction, Law& law,
+                   Formula formula) {
+    for (std::size_t e = 0; e < start.size(); ++e) {
+      append(formula(start[e], direction.at(e)), law.values);
+    }
+  }
+
+  void unmoved(const char* name, Phase phase) {
+    add(name, phase, [&](Law& law) {
+      law.row.derivation = "the step was skipped: nothing moves, exactly";
+      for (const double value : inputs_.start(i_, phase)) {
+        append_exact(value, law.values);
+      }
+    });
+  }
+
+  void descent(Law& law, const DescentLaw& numbers, const std::vector<Wide>& direction) {
+    law.row.derivation = numbers.derivation();
+    each(inputs_.start(i_, inputs_.updated_phase()), direction, law,
+         [&](Wide theta, Wide d) { return numbers.update(theta, d); });
+  }
+
+  AdamwLaw adamw_numbers() {
+    const ModelSpec& model = inputs_.problem.model();
+    return {model.learning_rate,
+            model.beta1,
+            model.beta2,
+            model.adam_epsilon,
+            inputs_.params()[i_].decay ? model.weight_decay : 0,
+            inputs_.steps_taken_before() + 1,
+            type_};
+  }
+
+  void adamw_update(Law& law) {
+    const AdamwLaw numbers = adamw_numbers();
+    law.row.derivation = numbers.update_derivation();
+    const std::vector<double> theta = inputs_.start(i_, inputs_.updated_phase());
+    const std::vector<double>& m = inputs_.candidate.now(Phase::moment1, name_);
+    const std::vector<double>& v = inputs_.candidate.now(Phase::moment2, name_);
+    for (std::size_t e = 0; e < theta.size(); ++e) {
+      append(numbers.update(theta[e], m.at(e), v.at(e)), law.values);
+    }
+  }
+
+  LawInputs& inputs_;
+  std::size_t i_;
+  const std::string& name_;
+  StepType type_;
+  std::vector<Law>& laws_;
+};
+
+}  // namespace
+
+void add_parameter_laws(LawInputs& inputs, std::size_t i, std::vector<Law>& laws) {
+  ParameterLaws of_parameter(inputs, i, laws);
+  if (is_skipped(inputs.spec, inputs.step())) {
+    of_parameter.standing();
+  } else if (inputs.spec.optimizer == OptimizerKind::adamw) {
+    of_parameter.adamw();
+  } else if (inputs.spec.optimizer == OptimizerKind::momentum) {
+    of_parameter.momentum();
+  } else {
+    of_parameter.sgd();
+  }
+  if (inputs.has_master()) {
+    of_parameter.compute_copy();
+  }
+}
+
+}  // namespace meshparity::reference
