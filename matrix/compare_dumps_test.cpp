@@ -92,6 +92,34 @@ TEST(CompareDumps, CountsSignedZerosAndRefusesNan) {
   EXPECT_EQ(nans.compare(kExact).verdict, Verdict::diverges);
 }
 
+// 2^60 and 2^60 + 1 are one number as doubles.
+TEST(CompareDumps, IntegersAreComparedAsIntegers) {
+  TwoDumps dumps(kSingle, kSingle);
+  for (MadeCase* made : {&dumps.left, &dumps.right}) {
+    made->add("ids", {2}, {7, 1152921504606846976.0}).spec.type = ElementType::int64;
+  }
+  dumps.left.give(0, "ids", whole(std::vector<std::int64_t>{2}));
+  dumps.right.give(0, "ids", whole(std::vector<std::int64_t>{2})).integers = {
+      {7, 1152921504606846977}};
+
+  const Comparison comparison = dumps.compare(kExact);
+
+  EXPECT_EQ(comparison.verdict, Verdict::diverges);
+  EXPECT_THAT(comparison.checks.at(0).findings.at(0).index, ElementsAre(1));
+}
+
+TEST(CompareDumps, AnotherElementTypeDiverges) {
+  TwoDumps dumps(kSingle, kSingle);
+  TwoDumps::fill(dumps.left, {1, 2, 3, 4, 5, 6, 7, 8});
+  dumps.right.add("x", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  dumps.right.give(0, "x", columns(0, 4)).type = ElementType::float32;
+
+  const Comparison comparison = dumps.compare(kExact);
+
+  EXPECT_EQ(comparison.verdict, Verdict::diverges);
+  EXPECT_EQ(comparison.checks.at(0).findings.at(0).text, "element types differ");
+}
+
 TEST(CompareDumps, UnlikeCasesAreRefusedWithTheirDifferingFields) {
   TwoDumps dumps(kSingle, "gpt-tiny.tp2.sgd-steps2.fp32.host-threads");
   TwoDumps::fill(dumps.left, {1, 2, 3, 4, 5, 6, 7, 8});

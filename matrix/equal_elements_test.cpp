@@ -29,6 +29,26 @@ TEST(EqualElements, CountsDifferencesAndNamesTheFirst) {
   EXPECT_EQ(found.largest, 2);
 }
 
+TEST(EqualElements, TheLargestDifferenceMayStandBeforeASmallerOne) {
+  const std::vector<double> left(64, 1.0);
+  std::vector<double> right = left;
+  right[3] = 8;
+  right[3 + 16] = 2;
+
+  EXPECT_EQ(compare_elements(left, right, 0).largest, 7);
+}
+
+TEST(EqualElements, TheFirstDifferenceIsTheLeastOfAllParts) {
+  Equality found = {1, 1, 0, 50, 1, 2, 1};
+
+  found.add({1, 1, 0, 20, 3, 4, 1});
+  found.add({1, 1, 0, 70, 5, 6, 1});
+
+  EXPECT_EQ(found.first, 20);
+  EXPECT_EQ(found.first_left, 3);
+  EXPECT_EQ(found.different, 3);
+}
+
 TEST(EqualElements, MinusZeroEqualsZeroAndIsCounted) {
   const Equality found = compare_elements(std::vector<double>{0.0, -0.0, -0.0},
                                           std::vector<double>{-0.0, 0.0, -0.0}, 0);

@@ -190,6 +190,10 @@ void MadeCase::write_rank(const std::filesystem::path& dump, int rank) const {
     piece.type = made.type.value_or(record.spec.type);
     piece.placement = made.placement;
     piece.shared_over = made.shared_over;
+    if (made.integers) {
+      writer.write_integers(piece, *made.integers);
+      continue;
+    }
     write_piece(writer, piece, made.values ? *made.values : values_at(record, made.placement));
   }
   writer.write_ledgers(ledgers_of(rank));
@@ -226,6 +230,14 @@ CaseReport MadeCase::judge() {
 const CheckResult& result_of(const CaseReport& report, const std::string& check) {
   return *std::find_if(report.checks.begin(), report.checks.end(),
                        [&](const CheckResult& result) { return result.check == check; });
+}
+
+Finding cause_of(const CaseReport& report) {
+  const Finding* cause = first_cause(report);
+  if (cause == nullptr) {
+    throw Error("the report has no finding as grave as its verdict");
+  }
+  return *cause;
 }
 
 std::string findings_text(const CaseReport& report) {

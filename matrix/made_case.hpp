@@ -27,7 +27,8 @@ struct MadePiece {
   std::string record;
   Placement placement;
   std::string shared_over;
-  std::optional<std::vector<double>> values;  // none: the reference's at that place
+  std::optional<std::vector<double>> values;          // none: the reference's at that place
+  std::optional<std::vector<std::int64_t>> integers;  // of an integer record, where exact
   int step = 0;
   int mb = 0;
   std::optional<ElementType> type;  // none: the record's
@@ -76,6 +77,8 @@ class MadeCase {
 
 /// The check of that name; the report has it.
 const CheckResult& result_of(const CaseReport& report, const std::string& check);
+/// The finding to headline; throws Error when there is none.
+Finding cause_of(const CaseReport& report);
 /// "coverage forward x: text" of every finding, for messages of failed expectations.
 std::string findings_text(const CaseReport& report);
 

@@ -190,6 +190,14 @@ TEST(Statistics, ARecordWithoutAnyNoiseHasOnlyZ) {
   EXPECT_EQ(off.zero, 0);
 }
 
+// Masked tokens alone: everything is zero on both sides, and only zero passes.
+TEST(Statistics, ARecordOfExactZerosIsNotBlind) {
+  const Companion companion = companion_of(1, 2, {0, 0});
+  const std::vector<double> zeros{0, 0};
+
+  EXPECT_FALSE(statistics({zeros, zeros}, companion, 1, plain_lane()).blind);
+}
+
 TEST(Statistics, ANanIsTheWorstAndNeverWithinItsLimit) {
   const Companion companion = companion_of(2, 2, {1, 3, 5, 7});
   const std::vector<double> reference{1, 1, 1, 1};

@@ -25,7 +25,7 @@ TEST(Liveness, ADeadLaunchDivergesAndTheOtherChecksSayNoEvidence) {
   for (const CheckResult& result : report.checks) {
     EXPECT_EQ(result.evidence, result.check == "liveness");
   }
-  const Finding& finding = *first_cause(report);
+  const Finding finding = cause_of(report);
   EXPECT_EQ(finding.check, "liveness");
   EXPECT_EQ(finding.rank, 1);
   EXPECT_EQ(finding.coordinate, "tp1");
@@ -55,7 +55,7 @@ TEST(Liveness, TheBoardTellsWhoWaitsWhereForWhom) {
   board.leave(1);
   evidence.outcome = {false, "nothing moved for 5 s", -1, "", false};
 
-  const Finding finding = judge(evidence).checks.front().findings.front();
+  const Finding finding = judge(evidence).checks.front().findings.at(0);
 
   EXPECT_EQ(finding.rank, 1);  // the one that does not wait
   EXPECT_THAT(
@@ -76,7 +76,7 @@ TEST(Liveness, WhereAllWaitTheOneBehindIsSuspected) {
   board.enter(1, "c", "tp: 0 1");
   evidence.outcome = {false, "nothing moved for 5 s", -1, "", false};
 
-  EXPECT_EQ(judge(evidence).checks.front().findings.front().rank, 1);
+  EXPECT_EQ(judge(evidence).checks.front().findings.at(0).rank, 1);
 }
 
 TEST(Liveness, WhereAllRanksEndedNobodyIsSuspected) {
@@ -88,7 +88,7 @@ TEST(Liveness, WhereAllRanksEndedNobodyIsSuspected) {
   board.set_state(1, RankState::ended);
   evidence.outcome = {false, "exit code 3", -1, "", false};
 
-  EXPECT_EQ(judge(evidence).checks.front().findings.front().rank, -1);
+  EXPECT_EQ(judge(evidence).checks.front().findings.at(0).rank, -1);
 }
 
 TEST(Liveness, ALaunchThatEndedConforms) {

@@ -36,6 +36,7 @@ TEST(ExpectedGrid, FollowsTheWorkedExampleOfTheExpertGrid) {
   four.mesh = MeshShape({2, 2, 2, 2, 4, 1});
 
   EXPECT_EQ(peers(two, 0, std::vector<Axis>{Axis::ep}), (Ranks{0, 2}));
+  EXPECT_EQ(peers(two, 0, std::vector<Axis>{Axis::etp}), (Ranks{0, 1}));
   EXPECT_EQ(peers(four, 0, std::vector<Axis>{Axis::ep}), (Ranks{0, 1, 2, 3}));
   EXPECT_EQ(place_of(two, 4).expert[static_cast<std::size_t>(Axis::dp)], 1);
 }

@@ -1,0 +1,138 @@
+// Which files and records there are; how pieces cover one record is in coverage_test.cpp.
+#include "matrix/checks/coverage.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "matrix/made_case.hpp"
+
+namespace meshparity {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kTp2 = "gpt-tiny.tp2.sgd-steps1.fp64.host-threads";
+constexpr const char* kDp2Tp2 = "gpt-tiny.dp2-tp2.sgd-steps1.fp64.host-threads";
+
+/// 1, 2, 3, ...
+std::vector<double> counted(std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+Placement box(std::vector<std::int64_t> start, std::vector<std::int64_t> extent) {
+  return BoxPlacement{{{std::move(start), std::move(extent)}}};
+}
+
+/// The one finding of coverage; fails the test when there is another number of them.
+Finding only_finding(const CaseReport& report) {
+  const CheckResult& coverage = result_of(report, "coverage");
+  EXPECT_EQ(coverage.findings.size(), 1u) << findings_text(report);
+  EXPECT_EQ(report.verdict, Verdict::diverges);
+  EXPECT_EQ(coverage.verdict, Verdict::diverges);
+  return coverage.findings.empty() ? Finding{} : coverage.findings.front();
+}
+
+TEST(CoveredRecords, ARecordThatNobodyWroteIsFound) {
+  MadeCase made(kTp2);
+  made.add("x", {2}, counted(2));
+  made.add("y", {2}, counted(2));
+  for (const int rank : {0, 1}) {
+    made.give(rank, "y", box({0}, {2}), "tp");
+  }
+
+  const Finding missing = only_finding(made.judge());
+
+  EXPECT_EQ(missing.record, "x");
+  EXPECT_EQ(missing.text, "the record is missing: no rank wrote a piece");
+}
+
+TEST(CoveredRecords, ARecordAboveTheLevelIsNoStranger) {
+  MadeCase made(kTp2);
+  made.add("x", {2}, counted(2));
+  made.add("extra", {2}, counted(2)).spec.level = Level::all;
+  for (const int rank : {0, 1}) {
+    made.give(rank, "x", box({0}, {2}), "tp");
+    made.give(rank, "extra", box({0}, {2}), "tp");
+  }
+
+  const CaseReport report = made.judge();
+
+  EXPECT_EQ(report.verdict, Verdict::conforms) << findings_text(report);
+}
+
+TEST(CoveredRecords, ARecordOfAHigherLevelIsNotAskedFor) {
+  MadeCase made(kTp2);
+  made.add("x", {2}, counted(2));
+  made.add("extra", {2}, counted(2)).spec.level = Level::all;
+  for (const int rank : {0, 1}) {
+    made.give(rank, "x", box({0}, {2}), "tp");
+  }
+
+  EXPECT_EQ(made.judge().verdict, Verdict::conforms);
+}
+
+TEST(CoveredRecords, AMissingAndATornFileExplainTheRecordsThatLackThem) {
+  for (const bool is_torn : {false, true}) {
+    MadeCase made(kTp2);
+    made.add("x", {2}, counted(2));
+    made.give(0, "x", box({0}, {1}));
+    made.give(1, "x", box({1}, {1}));
+    (is_torn ? made.torn : made.absent) = {1};
+
+    const CaseReport report = made.judge();
+
+    const CheckResult& coverage = result_of(report, "coverage");
+    ASSERT_EQ(coverage.findings.size(), 2u) << findings_text(report);
+    EXPECT_EQ(coverage.findings[0].rank, 1);
+    EXPECT_THAT(coverage.findings[0].text, HasSubstr("rank_0001.h5"));
+    EXPECT_EQ(coverage.findings[1].record, "x");
+    EXPECT_THAT(coverage.findings[1].follows_from, HasSubstr("rank_0001.h5"));
+    EXPECT_EQ(first_cause(report), &coverage.findings[0]);
+  }
+}
+
+TEST(CoveredRecords, AHeaderWithAnotherCoordinateIsFound) {
+  MadeCase made(kDp2Tp2);
+  made.add("x", {2}, counted(2));
+  for (const int rank : {0, 1, 2, 3}) {
+    made.give(rank, "x", box({0}, {2}), "dp,tp");
+  }
+  made.edit_header = [](int rank, DumpHeader& header) {
+    if (rank == 2) {
+      std::swap(header.dense_coordinate[0], header.dense_coordinate[1]);
+    }
+  };
+
+  const Finding finding = only_finding(made.judge());
+
+  EXPECT_EQ(finding.rank, 2);
+  EXPECT_THAT(finding.text, HasSubstr("rank 2 (dp1 tp0) says coordinate dense [0 1 0 0 0 0]"));
+}
+
+TEST(CoveredRecords, ARecordThatTheReferenceDoesNotKnowIsFound) {
+  MadeCase made(kTp2);
+  made.add("x", {2}, counted(2));
+  made.add("stranger", {2}, counted(2));
+  for (const int rank : {0, 1}) {
+    made.give(rank, "x", box({0}, {2}), "tp");
+    made.give(rank, "stranger", box({0}, {2}), "tp");
+  }
+  Evidence evidence = made.write();
+  MadeCase smaller(kTp2);
+  smaller.add("x", {2}, counted(2));
+  const Evidence reference = smaller.write();
+  evidence.reference = reference.reference;
+  evidence.companions = reference.companions;
+
+  const Finding finding = only_finding(judge(evidence));
+
+  EXPECT_EQ(finding.record, "stranger");
+  EXPECT_EQ(finding.text, "the reference has no such record");
+}
+
+}  // namespace
+}  // namespace meshparity
