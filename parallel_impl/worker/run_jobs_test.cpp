@@ -134,15 +134,40 @@ TEST(RunJobs, TellsWhyACaseCannotBegin) {
 
 TEST(RunJobs, CallsFilesThatCannotBeWrittenAFailure) {
   const ScratchFolder folder;
-  const Job job = small_job(folder, kTp2, "a");
-  folder.write("a/" + rank_file_name(1), "somebody else's");
+  const std::vector<Job> jobs = {small_job(folder, kTp2, "a"), small_job(folder, kTp2, "b")};
+  folder.write("b/" + rank_file_name(1), "somebody else's");  // the last: nothing follows it
 
-  const Launch launched = launch({job, small_job(folder, kTp2, "b")}, sum_of_ranks);
+  const Launch launched = launch(jobs, sum_of_ranks);
 
   EXPECT_FALSE(launched.all_done);
-  EXPECT_EQ(of_job(launched, 0).back().state, JobEvent::State::failed);
-  EXPECT_THAT(of_job(launched, 0).back().what, HasSubstr(rank_file_name(1)));
-  EXPECT_EQ(of_job(launched, 1).back().state, JobEvent::State::done);
+  EXPECT_EQ(of_job(launched, 0).back().state, JobEvent::State::done);
+  EXPECT_EQ(of_job(launched, 1).back().state, JobEvent::State::failed);
+  EXPECT_THAT(of_job(launched, 1).back().what, HasSubstr(rank_file_name(1)));
+}
+
+// The first case leaves hundreds of pieces, the second hardly any: with two threads writing at
+// once the second would be done first.
+TEST(RunJobs, WritesOneCaseAtATime) {
+  const ScratchFolder folder;
+  const std::vector<Job> jobs = {small_job(folder, kDp2, "a"), small_job(folder, kTp2, "b")};
+
+  const Launch launched = launch(jobs, [](const RankContext& context) {
+    const int steps = context.mesh.degree(Axis::dp) == 2 ? 300 : 1;
+    for (int step = 0; step < steps; ++step) {
+      const std::vector<double> loss = {1.0};
+      context.recorder.record(Phase::loss, "loss",
+                              {step, 0, whole(std::vector<std::int64_t>{1}), "dp"},
+                              std::span<const double>(loss));
+    }
+  });
+
+  std::vector<std::size_t> done;
+  for (const JobEvent& event : launched.events) {
+    if (event.state == JobEvent::State::done) {
+      done.push_back(event.job);
+    }
+  }
+  EXPECT_EQ(done, (std::vector<std::size_t>{0, 1}));
 }
 
 std::vector<std::vector<double>> values_of(const Job& job) {
