@@ -1,5 +1,5 @@
 // Stands in for the worker and for the reference in tests of the driver: speaks the job protocol,
-// writes dumps without records, and misbehaves as the seed in the case id tells it.
+// writes dumps without pieces, and misbehaves as the seed in the case id tells it.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,6 +12,8 @@
 #include "fixtures/companions.hpp"
 #include "fixtures/dump.hpp"
 #include "fixtures/job.hpp"
+#include "fixtures/model_spec.hpp"
+#include "fixtures/record_table.hpp"
 
 namespace meshparity {
 namespace {
@@ -31,6 +33,18 @@ void tell(const JobEvent& event) {
   std::fflush(stdout);
 }
 
+std::vector<RecordRow> rows_of(const Job& job) {
+  const CaseSpec spec = parse_case(job.case_id);
+  const ModelSpec model = load_named_model(job.models, spec.model);
+  std::vector<RecordRow> rows;
+  for (int step = 0; step < spec.steps; ++step) {
+    for (const RecordSpec& record : record_table(model, spec)) {
+      rows.push_back({record, step});
+    }
+  }
+  return rows;
+}
+
 void write_dump(const Job& job, int world) {
   for (int rank = 0; rank < world; ++rank) {
     DumpHeader header;
@@ -38,7 +52,11 @@ void write_dump(const Job& job, int world) {
     header.world = world;
     header.rank = rank;
     header.level = job.level;
-    DumpWriter(job.out / rank_file_name(rank), header).complete();
+    DumpWriter writer(job.out / rank_file_name(rank), header);
+    if (job.companions) {
+      writer.write_records(rows_of(job));
+    }
+    writer.complete();
   }
   if (job.companions) {
     write_companions(job.out / "companions_fp32.h5", "fp32", {});

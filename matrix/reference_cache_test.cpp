@@ -88,6 +88,24 @@ TEST_F(ReferenceCacheTest, RefusesAnEntryOfAnotherKey) {
   EXPECT_FALSE(cache().holds(other));
 }
 
+TEST_F(ReferenceCacheTest, RefusesTheSameCaseOfAnotherModelFile) {
+  ReferenceKey other = key_;
+  other.model_hash = "abd";
+  make(key_);
+
+  fs::copy(cache().folder(key_), cache().folder(other));
+
+  EXPECT_FALSE(cache().holds(other));
+}
+
+TEST_F(ReferenceCacheTest, RefusesAnEntryWhoseFileGrew) {
+  make(key_);
+
+  std::ofstream(cache().folder(key_) / "rank_0000.h5", std::ios::app) << "more";
+
+  EXPECT_FALSE(cache().holds(key_));
+}
+
 TEST_F(ReferenceCacheTest, MakesARefusedEntryAgain) {
   make(key_);
   fs::remove(ReferenceCache::companions_file(cache().folder(key_)));

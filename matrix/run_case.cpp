@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "fixtures/dump.hpp"
 #include "fixtures/rank_grid.hpp"
+#include "matrix/rebase_state.hpp"
 
 namespace meshparity {
 namespace {
@@ -28,6 +30,13 @@ Evidence evidence_of(const EndedCase& ended, const RunRequest& request, const Ru
   evidence.board = evidence.candidate / "board.bin";
   evidence.outcome = with_coordinate(ended.outcome, ended.planned.spec);
   evidence.replay = replay_command(ended.planned.id, request);
+  if (ended.rebased.finished) {
+    evidence.rebased = dir.rebased(ended.planned.id) / rank_file_name(0);
+  } else {
+    evidence.not_rebased = fmt::format(
+        "restarting the reference from the candidate's states failed: {}", ended.rebased.what);
+    evidence.not_rebased_gravity = Verdict::inconclusive;
+  }
   return evidence;
 }
 
@@ -71,6 +80,22 @@ CaseReport without_evidence(const std::string& id, const std::string& reason) {
   return report;
 }
 
+Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& dir) {
+  const std::string& id = ended.planned.id;
+  Job job;
+  job.case_id = id;
+  job.out = dir.rebased(id);
+  job.state = job.out / "state.h5";
+  job.level = request.level;
+  job.text = ended.planned.spec.text_hash.empty() ? std::filesystem::path() : request.text;
+  job.models = request.models;
+  job.commit = request.commit;
+  std::filesystem::create_directories(job.out);
+  write_state(ended.planned.spec, DumpSet(ended.reference.folder), DumpSet(dir.dump(id)),
+              job.state);
+  return job;
+}
+
 CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
                       const RunHooks& hooks) {
   CaseReport report = judged(ended, request, dir, hooks);
@@ -80,6 +105,7 @@ CaseReport close_case(const EndedCase& ended, const RunRequest& request, const R
   if (!is_kept(report, request.keep)) {
     std::error_code none;  // a dump that stays costs room, no truth
     std::filesystem::remove_all(dir.dump(ended.planned.id), none);
+    std::filesystem::remove_all(dir.rebased(ended.planned.id), none);
   }
   return report;
 }

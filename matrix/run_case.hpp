@@ -1,5 +1,6 @@
 // One case from its evidence to its report; whatever goes wrong on the way is in the report.
 #pragma once
+#include "fixtures/job.hpp"
 #include "matrix/references.hpp"
 
 namespace meshparity {
@@ -10,6 +11,7 @@ struct EndedCase {
   const Reference& reference;
   LaunchOutcome outcome;
   double seconds = 0;
+  LaunchOutcome rebased = {};  // how restarting the reference from its states ended
 };
 
 /// A report without evidence: inconclusive, with the reason as its only finding.
@@ -19,6 +21,10 @@ CaseReport without_evidence(const std::string& id, const std::string& reason);
 /// inconclusive.
 CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
                       const RunHooks& hooks);
+
+/// Puts the candidate's states together in the case's folder; the job restarts the reference from
+/// them. Throws Error when that cannot be.
+Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& dir);
 
 /// "meshparity replay ID", with what it needs besides.
 std::string replay_command(const std::string& id, const RunRequest& request);

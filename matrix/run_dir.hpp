@@ -22,6 +22,8 @@ class RunDir {
   std::filesystem::path launches() const { return root_ / "launches"; }
   std::filesystem::path case_folder(const std::string& id) const { return root_ / id; }
   std::filesystem::path dump(const std::string& id) const { return root_ / id / "dump"; }
+  /// The candidate's states put together, and the reference that was restarted from them.
+  std::filesystem::path rebased(const std::string& id) const { return root_ / id / "rebased"; }
 
  private:
   explicit RunDir(std::filesystem::path root) : root_(std::move(root)) {}

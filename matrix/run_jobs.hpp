@@ -21,6 +21,8 @@ struct LaunchSettings {
   std::optional<std::chrono::milliseconds> time_limit;
   /// When nothing more may run; what is unfinished then is inconclusive.
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::string mode = "--jobs";            // the option that takes the job file
+  std::vector<std::string> options = {};  // further words of the command
 };
 
 /// Called from several threads. Every job gets exactly one `ended`, whatever happens.

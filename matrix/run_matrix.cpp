@@ -6,6 +6,7 @@
 
 #include "fixtures/error.hpp"
 #include "fixtures/job.hpp"
+#include "matrix/rebasing.hpp"
 #include "matrix/references.hpp"
 #include "matrix/run_case.hpp"
 #include "matrix/run_jobs.hpp"
@@ -14,8 +15,16 @@
 namespace meshparity {
 namespace {
 
-// The third and fourth phase. Cases are launched in the order of the request; each is judged as
-// soon as its launch lets go of it, while the launches go on.
+std::optional<std::chrono::steady_clock::time_point> deadline_of(const RunRequest& request) {
+  if (!request.budget) {
+    return std::nullopt;
+  }
+  return std::chrono::steady_clock::now() + *request.budget;
+}
+
+// The third and fourth phase. Cases are launched in the order of the request. As soon as a launch
+// lets go of one, the reference is restarted from its states, and then it is judged, while the
+// launches go on.
 class Candidates {
  public:
   Candidates(const RunRequest& request, const RunDir& dir, const RunHooks& hooks,
@@ -25,7 +34,9 @@ class Candidates {
         hooks_(hooks),
         references_(references),
         reports_(request.cases.size()),
-        judges_(request.jobs, static_cast<std::size_t>(2 * request.jobs)) {}
+        deadline_(deadline_of(request)),
+        judges_(request.jobs, static_cast<std::size_t>(2 * request.jobs)),
+        rebasing_(rebase_settings(), [this](const std::string& text) { note(text); }) {}
 
   std::vector<CaseReport> run();
 
@@ -35,15 +46,20 @@ class Candidates {
   }
   Job job_for(const PlannedCase& planned) const;
   LaunchSettings settings() const;
-  void close(std::size_t place, const LaunchOutcome& outcome, double seconds);
+  LaunchSettings rebase_settings() const;
+  void note(const std::string& text);
+  void rebase(std::size_t place, const LaunchOutcome& outcome, double seconds);
+  void close(const EndedCase& ended, std::size_t place);
 
   const RunRequest& request_;
   const RunDir& dir_;
   const RunHooks& hooks_;
   const std::map<ReferenceKey, Reference>& references_;
   std::vector<CaseReport> reports_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
   std::mutex one_at_a_time_;  // hooks
   TaskPool judges_;
+  Rebasing rebasing_;  // gives to the judges
 };
 
 Job Candidates::job_for(const PlannedCase& planned) const {
@@ -62,14 +78,38 @@ LaunchSettings Candidates::settings() const {
   LaunchSettings settings{
       request_.programs.worker, dir_.launches() / "worker", request_.jobs, request_.time_limit, {}};
   std::filesystem::create_directories(settings.folder);
-  if (request_.budget) {
-    settings.deadline = std::chrono::steady_clock::now() + *request_.budget;
-  }
+  settings.deadline = deadline_;
   return settings;
 }
 
-void Candidates::close(std::size_t place, const LaunchOutcome& outcome, double seconds) {
+LaunchSettings Candidates::rebase_settings() const {
+  LaunchSettings settings{
+      request_.programs.reference, dir_.launches() / "rebased", request_.jobs, {}, deadline_};
+  std::filesystem::create_directories(settings.folder);
+  return settings;
+}
+
+void Candidates::note(const std::string& text) {
+  const std::lock_guard lock(one_at_a_time_);
+  hooks_.note(text);
+}
+
+// A case whose launch died has no states to go on from.
+void Candidates::rebase(std::size_t place, const LaunchOutcome& outcome, double seconds) {
   const EndedCase ended{request_.cases[place], reference_of(place), outcome, seconds};
+  if (!outcome.finished) {
+    judges_.give([this, ended, place] { close(ended, place); });
+    return;
+  }
+  rebasing_.give({[this, ended] { return rebase_job(ended, request_, dir_); },
+                  [this, ended, place](const LaunchOutcome& rebased) mutable {
+                    EndedCase with_rebased{ended.planned, ended.reference, ended.outcome,
+                                           ended.seconds, rebased};
+                    judges_.give([this, with_rebased, place] { close(with_rebased, place); });
+                  }});
+}
+
+void Candidates::close(const EndedCase& ended, std::size_t place) {
   CaseReport report = close_case(ended, request_, dir_, hooks_);
   const std::lock_guard lock(one_at_a_time_);
   hooks_.ended(report);
@@ -84,7 +124,7 @@ std::vector<CaseReport> Candidates::run() {
       jobs.push_back(job_for(request_.cases[place]));
       places.push_back(place);
     } else {
-      close(place, {}, 0);
+      close({request_.cases[place], reference_of(place), {}, 0}, place);
     }
   }
   JobHooks hooks;
@@ -93,13 +133,11 @@ std::vector<CaseReport> Candidates::run() {
     hooks_.begun(jobs[job].case_id);
   };
   hooks.ended = [&](std::size_t job, const LaunchOutcome& outcome, double seconds) {
-    judges_.give([this, place = places[job], outcome, seconds] { close(place, outcome, seconds); });
+    rebase(places[job], outcome, seconds);
   };
-  hooks.note = [&](const std::string& text) {
-    const std::lock_guard lock(one_at_a_time_);
-    hooks_.note(text);
-  };
+  hooks.note = [&](const std::string& text) { note(text); };
   run_jobs(jobs, settings(), hooks);
+  rebasing_.finish();
   judges_.finish();
   return std::move(reports_);
 }

@@ -210,7 +210,7 @@ TEST_F(CommandLine, ReplaysACaseAtLevelAllAndKeepsItsDumps) {
   EXPECT_TRUE(fs::exists(out() / id("seed13") / "dump" / "board.bin"));
 }
 
-TEST_F(CommandLine, NeverTakesDumpsWithoutRecordsForConforming) {
+TEST_F(CommandLine, NeverTakesDumpsWithoutPiecesForConforming) {
   const Ran ran = run_cases({id("plain")});
 
   EXPECT_THAT(ran.exit, testing::AnyOf(1, 3));

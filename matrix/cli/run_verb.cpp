@@ -87,16 +87,6 @@ void require_reference(const std::filesystem::path& program) {
   }
 }
 
-int exit_of(const std::vector<CaseReport>& reports, const ChosenCases& chosen) {
-  const Tally counted = tally(reports);
-  if (counted.diverge > 0) {
-    return kExitDiverges;
-  }
-  const bool asked_and_not_run = chosen.asked_by_id && !chosen.excluded.empty();
-  const bool all_conform = counted.inconclusive == 0 && counted.conform > 0;
-  return all_conform && !asked_and_not_run ? kExitConforms : kExitInconclusive;
-}
-
 // Everything but the printing at the end.
 struct FinishedRun {
   ChosenCases chosen;
@@ -137,22 +127,10 @@ int close_run(const FinishedRun& run, Terminal& terminal) {
   print_excluded(terminal, run.plan.excluded);
   terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(run.reports)),
                             run.seconds, run.dir.report().string()));
-  return exit_of(run.reports, run.chosen);
+  return exit_code(run.reports, run.chosen.asked_by_id && !run.chosen.excluded.empty());
 }
 
 }  // namespace
-
-int exit_code(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::conforms:
-      return kExitConforms;
-    case Verdict::diverges:
-      return kExitDiverges;
-    case Verdict::inconclusive:
-      break;
-  }
-  return kExitInconclusive;
-}
 
 int run_cases(const RunOptions& options) {
   Terminal terminal(options.color);
