@@ -1,5 +1,6 @@
 // Stands in for the worker and for the reference in tests of the driver: speaks the job protocol,
 // writes dumps without pieces, and misbehaves as the seed in the case id tells it.
+// With a state to restart from it is the reference.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 namespace meshparity {
 namespace {
 
-// Seeds of the candidate; the reference behaves for all but kReferenceFails.
+// Seeds of the candidate; the reference behaves for all but the last two.
 constexpr std::uint64_t kDiesBySignal = 11;
 constexpr std::uint64_t kStandsStill = 12;
 constexpr std::uint64_t kFails = 13;
@@ -27,6 +28,7 @@ constexpr std::uint64_t kStandsBeforeBegin = 15;
 constexpr std::uint64_t kExitsAfterDone = 16;
 constexpr std::uint64_t kMovesForTwoSeconds = 17;
 constexpr std::uint64_t kReferenceFails = 20;
+constexpr std::uint64_t kRebasingFails = 21;
 
 void tell(const JobEvent& event) {
   std::puts(format_event(event).c_str());
@@ -95,17 +97,22 @@ void run_job(const Job& job, std::size_t number) {
   event.job = number;
   tell(event);
   std::puts("a library says hello");
-  const int world = job.companions ? 1 : spec.mesh.world_size();
+  const bool is_reference = job.companions || !job.state.empty();
+  const int world = is_reference ? 1 : spec.mesh.world_size();
   event.state = JobEvent::State::failed;
   if (job.companions && spec.seed == kReferenceFails) {
     event.what = "the reference gave up";
     return tell(event);
   }
-  if (!job.companions) {
+  if (!job.state.empty() && spec.seed == kRebasingFails) {
+    event.what = "the state could not be read";
+    return tell(event);
+  }
+  if (!is_reference) {
     BoardWriter board(job.out / "board.bin", world);
     misbehave(spec.seed, board);
   }
-  if (!job.companions && spec.seed == kFails) {
+  if (!is_reference && spec.seed == kFails) {
     event.rank = 1;
     event.coordinate = "dp1";
     event.what = "rank 1 gave up";
@@ -115,7 +122,7 @@ void run_job(const Job& job, std::size_t number) {
   event.state = JobEvent::State::done;
   event.seconds = 0.25;
   tell(event);
-  if (!job.companions && spec.seed == kExitsAfterDone) {
+  if (!is_reference && spec.seed == kExitsAfterDone) {
     std::exit(5);
   }
 }

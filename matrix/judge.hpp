@@ -29,7 +29,12 @@ struct Evidence {
   std::filesystem::path candidate;   // folder with rank_0000.h5 ...
   std::filesystem::path reference;   // folder with rank_0000.h5
   std::filesystem::path companions;  // companions_fp32.h5
-  std::filesystem::path board;       // may be absent
+  std::filesystem::path rebased;     // rank_0000.h5 of the rebased reference; empty: none
+  /// Why there is none, and how grave that is for what only it decides: AdamW's steps after the
+  /// first, and every law.
+  std::string not_rebased = "the reference was not restarted from the candidate's states";
+  Verdict not_rebased_gravity = Verdict::conforms;
+  std::filesystem::path board;  // may be absent
   LaunchOutcome outcome;
   std::string replay;  // the command to print with findings
 };

@@ -9,12 +9,12 @@
 #include "fixtures/companions.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/checks/axis_took_effect.hpp"
-#include "matrix/checks/bounded.hpp"
 #include "matrix/checks/coverage.hpp"
 #include "matrix/checks/equality.hpp"
 #include "matrix/checks/life_signs.hpp"
-#include "matrix/checks/omissions.hpp"
 #include "matrix/checks/replicas.hpp"
+#include "matrix/judge_values.hpp"
+#include "matrix/rebased_reference.hpp"
 
 namespace meshparity {
 namespace {
@@ -38,26 +38,17 @@ std::vector<RecordRow> rows_of(const DumpSet& reference, Level level) {
   return rows;
 }
 
-/// Made from the data alone, so a different trajectory does not change it.
-bool is_data_only(const RecordSpec& record) {
-  return record.name == "token_count" || record.name == "lr";
-}
-
-/// Free-running AdamW trajectories may not be compared by tolerance (bounds.md §3.5).
-bool waits_for_rebasing(const CaseSpec& spec, const RecordRow& row) {
-  if (spec.optimizer != OptimizerKind::adamw || is_data_only(row.record)) {
-    return false;
+void require_case(const RebasedReference& rebased, const std::string& id) {
+  if (rebased.case_id() != id) {
+    throw UsageError(
+        fmt::format("the rebased reference is of {}, the candidate of {}", rebased.case_id(), id));
   }
-  const Phase phase = row.record.phase;
-  const bool updated = phase == Phase::param || phase == Phase::master || phase == Phase::moment1 ||
-                       phase == Phase::moment2;
-  return row.step > 0 || updated;
 }
 
 class RecordJudge {
  public:
   RecordJudge(const JudgeContext& context, std::vector<RecordRow> rows)
-      : context_(context), known_(std::move(rows)) {
+      : context_(context), known_(std::move(rows)), values_(context, omissions_) {
     std::copy_if(known_.begin(), known_.end(), std::back_inserter(rows_),
                  [&](const RecordRow& row) { return row.record.level <= context.evidence.level; });
     for (const std::string_view name : kCheckNames) {
@@ -98,7 +89,8 @@ class RecordJudge {
     return {};
   }
 
-  void judge(const RecordEvidence& record) {
+  void judge(RecordEvidence record) {
+    record.basis = values_.is_rebased(record.row) ? Basis::own_state : Basis::reference;
     if (!check_coverage(context_, record, at("coverage"))) {
       return;
     }
@@ -123,43 +115,9 @@ class RecordJudge {
   }
 
   void judge_values(const RecordEvidence& record, std::vector<double> candidate) {
-    const RecordValues values{reference_values(context_.reference, record.row),
-                              std::move(candidate)};
+    const RecordValues values{values_.expected(record.row), std::move(candidate)};
     life_.note(record.row, values.reference);
-    const std::string name = check_of(record.row.record);
-    if (!check_finite(context_, record, values, at(name))) {
-      return;
-    }
-    if (waits_for_rebasing(context_.evidence.spec, record.row)) {
-      omissions_.add(name, Verdict::conforms, "not compared yet (rebased steps and laws of adamw)",
-                     record.key());
-    } else if (const auto reason = why_no_limits(record)) {
-      const bool extra = context_.companions != nullptr && record.row.record.level == Level::all;
-      omissions_.add(name, extra ? Verdict::conforms : Verdict::inconclusive, *reason,
-                     record.key());
-    } else {
-      check_bounded(context_, record, values, at(name));
-    }
-  }
-
-  std::optional<std::string> why_no_limits(const RecordEvidence& record) const {
-    const RecordKey key = record.key();
-    if (!context_.lane) {
-      return fmt::format("no limits: no companions are made for {} yet",
-                         precision_name(context_.evidence.spec.precision));
-    }
-    if (context_.companions == nullptr) {
-      return "no limits: the reference has no companions";
-    }
-    if (context_.companions->lane() != context_.lane->companions) {
-      return fmt::format("no limits: the companions are of lane {}, {} needs those of {}",
-                         context_.companions->lane(), context_.lane->name,
-                         context_.lane->companions);
-    }
-    if (!context_.companions->has(key.step, key.phase, key.record)) {
-      return "no limits: the companions lack it (they are made for level standard)";
-    }
-    return std::nullopt;
+    values_.judge(record, values, at(check_of(record.row.record)));
   }
 
   void finish() {
@@ -199,6 +157,7 @@ class RecordJudge {
   std::vector<RecordRow> rows_;  // those that the level asks for
   std::vector<CheckResult> results_;
   Omissions omissions_;
+  ValueJudge values_;
   LifeSigns life_;
 };
 
@@ -218,8 +177,17 @@ std::vector<CheckResult> judge_records(const Evidence& evidence, const DumpSet& 
   if (!evidence.companions.empty()) {
     companions.emplace(evidence.companions);
   }
-  const JudgeContext context{evidence, reference, candidate, companions ? &*companions : nullptr,
-                             lane_of(evidence.spec.precision)};
+  std::optional<RebasedReference> rebased;
+  if (!evidence.rebased.empty()) {
+    rebased.emplace(evidence.rebased);
+    require_case(*rebased, format_case(evidence.spec));
+  }
+  const JudgeContext context{evidence,
+                             reference,
+                             candidate,
+                             companions ? &*companions : nullptr,
+                             lane_of(evidence.spec.precision),
+                             rebased ? &*rebased : nullptr};
   return RecordJudge(context, rows_of(reference, evidence.level)).run();
 }
 

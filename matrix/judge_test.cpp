@@ -104,7 +104,8 @@ TEST(Judge, FreeRunningAdamwIsNotComparedAndSaysSo) {
   EXPECT_EQ(result_of(report, "grad").compared, 1);
   EXPECT_EQ(result_of(report, "scalar").compared, 2);
   EXPECT_THAT(result_of(report, "grad").notes,
-              Contains("not compared yet (rebased steps and laws of adamw): grad w step 1"));
+              Contains("not compared with a rebased step or by a law: the reference was not "
+                       "restarted from the candidate's states: grad w step 1"));
   EXPECT_THAT(result_of(report, "step").notes, Contains(HasSubstr("2 records")));
 }
 

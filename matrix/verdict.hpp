@@ -14,9 +14,18 @@ namespace meshparity {
 enum class Verdict { conforms, inconclusive, diverges };
 std::string_view verdict_name(Verdict verdict);
 
+/// What a candidate's value was compared with; decides which earlier findings explain it. Known
+/// while judging, not stored.
+enum class Basis {
+  reference,  // the one run of the reference: earlier steps explain later ones
+  own_state,  // a step that began with the candidate's own state: earlier steps do not
+  own_step,   // a law, from what the candidate dumped of that step: no other record does
+};
+
 /// One thing found. Fields that do not apply keep their defaults.
 struct Finding {
   Verdict gravity = Verdict::diverges;
+  Basis basis = Basis::reference;
   std::string check;
   std::string record;  // "layer0.attn.out"; empty when it is about no record
   Phase phase = Phase::forward;
@@ -44,7 +53,7 @@ struct Margin {
   std::string record;
   Phase phase = Phase::forward;
   int step = 0;
-  char statistic = 'F';  // the worst of F R C X G
+  char statistic = 'F';  // the worst of F R C X G; L: a law
   double margin = 0;     // ratio / limit: 1 is the limit
   double sees = 0;       // smallest uniform relative change that would be flagged (bounds.md §3.9)
 };

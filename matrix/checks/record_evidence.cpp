@@ -165,6 +165,7 @@ std::string check_of(const RecordSpec& record) {
 Finding finding_about(const RecordEvidence& record, std::string check) {
   Finding finding;
   finding.check = std::move(check);
+  finding.basis = record.basis;
   finding.record = record.row.record.name;
   finding.phase = record.row.record.phase;
   finding.step = record.row.step;

@@ -11,6 +11,8 @@
 
 namespace meshparity {
 
+class RebasedReference;
+
 /// All that the checks of one case share.
 struct JudgeContext {
   const Evidence& evidence;
@@ -18,6 +20,7 @@ struct JudgeContext {
   const DumpSet& candidate;
   const CompanionReader* companions = nullptr;  // null: no limits
   std::optional<Lane> lane;
+  const RebasedReference* rebased = nullptr;  // null: no rebased steps and no laws
 };
 
 /// Pieces point into `placed`, so it is moved, never copied.
@@ -33,6 +36,7 @@ struct RecordEvidence {
   std::vector<std::uint8_t> mask;   // empty: every element is demanded
   std::vector<std::string> faults;  // what is wrong with single pieces; those are not in `placed`
   int fault_rank = -1;              // of the first fault
+  Basis basis = Basis::reference;   // of what the record is compared with
 
   RecordKey key() const { return {row.step, row.record.phase, row.record.name}; }
   std::int64_t elements() const { return elements_of(row.record.shape); }
