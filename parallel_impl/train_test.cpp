@@ -4,11 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "fixtures/param_table.hpp"
-#include "fixtures/random_words.hpp"
 #include "fixtures/record_table.hpp"
 #include "parallel_impl/case_run.hpp"
 
@@ -146,112 +143,6 @@ TEST(Train, SinglePrecisionStaysNearDoublePrecision) {
     // u = 6e-8 in place of 1.1e-16: the limit above, scaled.
     EXPECT_TRUE(apart <= kRounding * 0x1p29) << name << " " << apart;
   }
-}
-
-TEST(Train, TheLossIsTheMeanOfTheTokenLosses) {
-  const CaseRun made = run("dp2-tp2.plain");
-  for (const char* step : {"step0", "step1", "step2"}) {
-    const std::string prefix = step;
-    long double sum = 0;
-    for (const double loss : record(made, prefix + "/loss/loss.token")) {
-      sum += loss;
-    }
-    const double tokens = record(made, prefix + "/scalar/token_count").at(0);
-    EXPECT_DOUBLE_EQ(record(made, prefix + "/loss/loss").at(0), static_cast<double>(sum) / tokens);
-  }
-}
-
-TEST(Train, SharesOfARowParallelSumMakeTheRecord) {
-  const CaseRun made = run("tp2.plain");
-  const std::string path = "step0/attn.out/contribution/layer0/mb0";
-  const std::vector<double>& first = made.locals[0].at(path);
-  const std::vector<double>& second = made.locals[1].at(path);
-  const std::vector<double>& out = record(made, "step0/forward/layer0.attn.out");
-  const std::vector<ParamSpec> table =
-      param_table(load_named_model(MESHPARITY_MODELS, "gpt-micro"));
-  const auto bias = static_cast<std::size_t>(
-      std::find_if(table.begin(), table.end(),
-                   [](const ParamSpec& p) { return p.name == "layer0.attn.out.bias"; }) -
-      table.begin());
-  std::vector<double> bias_values(8);
-  initial_values(table, bias, 1, 0, bias_values);
-
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    EXPECT_EQ(out[i], (first[i] + second[i]) + bias_values[i % 8]);
-  }
-}
-
-/// out = base + dropout(branch) with the words of one site, elementwise; an empty base is 0.
-void expect_dropped(const CaseRun& made, WordOp op, const std::string& base,
-                    const std::string& branch, const std::string& out) {
-  const WordStream words = {1, 2, 0, op};
-  const std::vector<double>& before = record(made, "step2/forward/" + branch);
-  const std::vector<double>& after = record(made, "step2/forward/" + out);
-  const double probability = load_named_model(MESHPARITY_MODELS, "gpt-micro").dropout;
-  const auto threshold = static_cast<std::uint32_t>(std::floor(probability * 4294967296.0));
-  int dropped = 0;
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const bool keep = words.word(i) >= threshold;
-    const double shift = base.empty() ? 0 : record(made, "step2/forward/" + base)[i];
-    EXPECT_EQ(after[i], shift + (keep ? before[i] / (1 - probability) : 0)) << out << " " << i;
-    dropped += keep ? 0 : 1;
-  }
-  EXPECT_GT(dropped, 0) << out;
-}
-
-TEST(Train, EachDropoutDrawsTheWordsOfItsOwnSiteAndStep) {
-  const CaseRun made = run("dp2-tp2.mb2");
-
-  expect_dropped(made, WordOp::embedding_dropout, "", "embed.sum", "layer0.in");
-  expect_dropped(made, WordOp::attention_residual_dropout, "layer0.in", "layer0.attn.out",
-                 "layer0.attn.residual");
-  expect_dropped(made, WordOp::mlp_residual_dropout, "layer0.attn.residual", "layer0.mlp.out",
-                 "layer0.out");
-}
-
-/// Softmax over the keys seen by query i of (sample, head), by plain loops over the records.
-std::vector<double> probabilities(const CaseRun& made, std::size_t sample, std::size_t head,
-                                  std::size_t i) {
-  const std::vector<double>& q = record(made, "step0/forward/layer0.attn.q");  // [4, 5, 4, 2]
-  const std::vector<double>& k = record(made, "step0/forward/layer0.attn.k");
-  const auto feature = [&](std::size_t token) { return ((sample * 5 + token) * 4 + head) * 2; };
-  std::vector<double> row(5);
-  double sum = 0;
-  for (std::size_t j = 0; j <= i; ++j) {
-    const double score = q[feature(i)] * k[feature(j)] + q[feature(i) + 1] * k[feature(j) + 1];
-    row[j] = std::exp(score / std::sqrt(2.0));
-    sum += row[j];
-  }
-  for (double& p : row) {
-    p /= sum;
-  }
-  return row;
-}
-
-TEST(Train, ProbabilitiesAreTheSoftmaxOfScoresOverTheRootOfTheHeadWidth) {
-  const CaseRun made = run("dp2-tp2.steps1");
-  const std::vector<double>& probs = record(made, "step0/forward/layer0.attn.probs");
-  for (std::size_t row = 0; row < 4 * 4 * 5; ++row) {
-    const std::vector<double> expected = probabilities(made, row / 20, row / 5 % 4, row % 5);
-    for (std::size_t j = 0; j < 5; ++j) {
-      // Scores of size 1 or so are rounded four times, and the exponential and the sum besides.
-      EXPECT_NEAR(probs[row * 5 + j], expected[j], 16 * 0x1p-53) << row << " " << j;
-    }
-  }
-}
-
-TEST(Train, PaddingStaysZero) {
-  const CaseRun made = run("tp4.plain");
-  int seen = 0;
-  for (const auto& locals : made.locals) {
-    for (const auto& [path, values] : locals) {
-      if (path.starts_with("pad/")) {
-        ++seen;
-        EXPECT_EQ(values, std::vector<double>(values.size())) << path;
-      }
-    }
-  }
-  EXPECT_GT(seen, 0);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ TEST(ExactSum, RoundsOnceTiesToEven) {
   const double large = 9007199254740992.0;  // 2^53
   EXPECT_EQ(exact_sum({large, 1}), large);  // a tie: to even
   EXPECT_EQ(exact_sum({large, 1, kTiny}), large + 2);
+  EXPECT_EQ(exact_sum({large, 1, 0x1p-20}), large + 2);
   EXPECT_EQ(exact_sum({large, 1, -kTiny}), large);
   EXPECT_EQ(exact_sum({large, 1, 1}), large + 2);
   EXPECT_EQ(exact_sum({large, 3}), large + 4);
