@@ -86,6 +86,18 @@ Evidence evidence_of(const std::filesystem::path& companions, const DumpSet& ref
   return evidence;
 }
 
+void rebase(const CompareOptions& options, const DumpSet& reference, const DumpSet& candidate,
+            Evidence& evidence) {
+  if (!options.rebase || evidence.level < Level::standard) {
+    return;
+  }
+  try {
+    evidence.rebased = options.rebase({evidence.spec, evidence.level, reference, candidate});
+  } catch (const Error& error) {
+    evidence.not_rebased = error.what();
+  }
+}
+
 }  // namespace
 
 Comparison compare_dumps(const std::filesystem::path& reference,
@@ -104,8 +116,10 @@ Comparison compare_dumps(const std::filesystem::path& reference,
                                  fmt::join(comparison.differences, "; ")));
   }
   if (by_bounds) {
+    Evidence evidence = evidence_of(companions, left, right);
+    rebase(options, left, right, evidence);
     CaseReport report;
-    report.checks = judge_records(evidence_of(companions, left, right), left, right);
+    report.checks = judge_records(evidence, left, right);
     report.verdict = gravest(report.checks);
     mark_followers(report);
     comparison.checks = std::move(report.checks);

@@ -1,17 +1,30 @@
 // `compare REFERENCE CANDIDATE`: two dump folders or files, by bounds or by equality.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "fixtures/case_spec.hpp"
+#include "matrix/dump_set.hpp"
 #include "matrix/verdict.hpp"
 
 namespace meshparity {
 
+struct RebaseQuestion {
+  const CaseSpec& spec;
+  Level level;
+  const DumpSet& reference;
+  const DumpSet& candidate;
+};
+
 struct CompareOptions {
   bool exact = false;   // force equality even when REFERENCE has companions
   bool across = false;  // allow dumps of unlike cases; the differences are listed first
+  /// Restarts the reference from the candidate's states and gives its dump, or throws Error: then
+  /// AdamW's later steps and the laws are printed as not compared.
+  std::function<std::filesystem::path(const RebaseQuestion& question)> rebase = {};
 };
 
 struct Comparison {

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
 
+#include "fixtures/error.hpp"
+#include "matrix/cli/text_source.hpp"
 #include "matrix/cli/verbs.hpp"
+#include "matrix/rebase_once.hpp"
 #include "reports/finding_text.hpp"
 
 namespace meshparity {
@@ -28,10 +32,50 @@ void print_check(const CheckResult& check) {
   }
 }
 
+/// A folder in the temporary directory that goes with its object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = std::filesystem::temp_directory_path() / "meshparity_compare_XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw Error(fmt::format("making a temporary folder like {}", pattern));
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // what stays is a temporary file
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::filesystem::path rebased_dump(const RebaseQuestion& question, const CompareVerb& options,
+                                   const std::filesystem::path& folder) {
+  RebaseSetup setup;
+  setup.program = options.program;
+  setup.models = std::filesystem::absolute(options.lookup.models);
+  setup.folder = folder;
+  setup.level = question.level;
+  if (!question.spec.text_hash.empty()) {
+    setup.text = find_text(options.lookup.text, options.lookup.cache).file;
+  }
+  return rebase_once(question.spec, question.reference, question.candidate, setup);
+}
+
 }  // namespace
 
 int compare(const CompareVerb& options) {
-  const Comparison comparison = compare_dumps(options.reference, options.candidate, options.how);
+  const TemporaryFolder folder;
+  CompareOptions how = options.how;
+  how.rebase = [&](const RebaseQuestion& question) {
+    return rebased_dump(question, options, folder.path());
+  };
+  const Comparison comparison = compare_dumps(options.reference, options.candidate, how);
   for (const std::string& difference : comparison.differences) {
     fmt::print("differs: {}\n", difference);
   }

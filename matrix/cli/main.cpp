@@ -104,6 +104,8 @@ void add_compare(CLI::App& app, CommandLine& line) {
   verb.add_option("CANDIDATE", line.compare.candidate, "what is judged")->required();
   verb.add_flag("--exact", line.compare.how.exact, "by equality even where limits are at hand");
   verb.add_flag("--across", line.compare.how.across, "allow unlike cases, listing how they differ");
+  add_lookup(verb, line.compare.lookup);
+  line.compare.program = programs_beside().reference;
   verb.callback([&line] { line.chosen = [&line] { return compare(line.compare); }; });
 }
 

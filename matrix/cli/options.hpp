@@ -36,6 +36,8 @@ struct RunOptions {
 struct CompareVerb {
   std::filesystem::path reference;
   std::filesystem::path candidate;
+  CaseOptions lookup;             // where the reference finds models and texts when it is restarted
+  std::filesystem::path program;  // meshparity-reference
   CompareOptions how;
 };
 
