@@ -9,11 +9,11 @@ namespace meshparity {
 void require_gpt(const ModelSpec& model) {
   const bool built = model.norm == Norm::layernorm && model.positions == Positions::learned &&
                      model.activation == Activation::gelu_erf && model.biases && !model.qk_norm &&
-                     model.kv_heads == model.heads;
+                     !model.attention_sink && model.kv_heads == model.heads;
   if (!built) {
     throw NotBuiltYet(
-        fmt::format("model {}: only LayerNorm, learned positions, erf GELU, biases and as many "
-                    "key as query heads are built; use gpt-tiny",
+        fmt::format("model {}: only LayerNorm, learned positions, erf GELU, biases, no sink and "
+                    "as many key as query heads are built; use gpt-tiny",
                     model.name));
   }
 }

@@ -132,9 +132,12 @@ TEST(StageModel, RefusesAModelThatTheseLayersDoNotMake) {
   ModelSpec model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
   EXPECT_NO_THROW(require_gpt(model));
 
+  ModelSpec with_sink = model;
+  with_sink.attention_sink = true;
   model.norm = Norm::rmsnorm;
 
   EXPECT_THROW(require_gpt(model), NotBuiltYet);
+  EXPECT_THROW(require_gpt(with_sink), NotBuiltYet);
 }
 
 }  // namespace
