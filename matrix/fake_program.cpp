@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "fixtures/board.hpp"
@@ -27,6 +28,7 @@ constexpr std::uint64_t kExits = 14;
 constexpr std::uint64_t kStandsBeforeBegin = 15;
 constexpr std::uint64_t kExitsAfterDone = 16;
 constexpr std::uint64_t kMovesForTwoSeconds = 17;
+constexpr std::uint64_t kWrittenLate = 18;
 constexpr std::uint64_t kReferenceFails = 20;
 constexpr std::uint64_t kRebasingFails = 21;
 
@@ -88,7 +90,9 @@ void misbehave(std::uint64_t seed, BoardWriter& board) {
   }
 }
 
-void run_job(const Job& job, std::size_t number) {
+/// Returns what is still to be told, once the next job has begun.
+std::optional<JobEvent> run_job(const Job& job, std::size_t number,
+                                const std::optional<JobEvent>& late) {
   const CaseSpec spec = parse_case(job.case_id);
   if (spec.seed == kStandsBeforeBegin) {
     stand_still();
@@ -97,16 +101,21 @@ void run_job(const Job& job, std::size_t number) {
   event.job = number;
   tell(event);
   std::puts("a library says hello");
+  if (late && spec.seed != kDiesBySignal) {
+    tell(*late);
+  }
   const bool is_reference = job.companions || !job.state.empty();
   const int world = is_reference ? 1 : spec.mesh.world_size();
   event.state = JobEvent::State::failed;
   if (job.companions && spec.seed == kReferenceFails) {
     event.what = "the reference gave up";
-    return tell(event);
+    tell(event);
+    return std::nullopt;
   }
   if (!job.state.empty() && spec.seed == kRebasingFails) {
     event.what = "the state could not be read";
-    return tell(event);
+    tell(event);
+    return std::nullopt;
   }
   if (!is_reference) {
     BoardWriter board(job.out / "board.bin", world);
@@ -116,15 +125,20 @@ void run_job(const Job& job, std::size_t number) {
     event.rank = 1;
     event.coordinate = "dp1";
     event.what = "rank 1 gave up";
-    return tell(event);
+    tell(event);
+    return std::nullopt;
   }
   write_dump(job, world);
   event.state = JobEvent::State::done;
   event.seconds = 0.25;
+  if (!is_reference && spec.seed == kWrittenLate) {
+    return event;
+  }
   tell(event);
   if (!is_reference && spec.seed == kExitsAfterDone) {
     std::exit(5);
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -135,8 +149,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::vector<meshparity::Job> jobs = meshparity::read_jobs(argv[2]);
+  std::optional<meshparity::JobEvent> late;
   for (std::size_t number = 0; number < jobs.size(); ++number) {
-    meshparity::run_job(jobs[number], number);
+    late = meshparity::run_job(jobs[number], number, late);
+  }
+  if (late) {
+    meshparity::tell(*late);
   }
   return 0;
 }

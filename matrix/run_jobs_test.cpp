@@ -122,6 +122,27 @@ TEST_F(RunJobs, PassesOnTheErrorThatAProgramTells) {
   EXPECT_EQ(launches(), 1);  // the program went on by itself
 }
 
+TEST_F(RunJobs, TakesACaseThatIsWrittenWhileTheNextOneRuns) {
+  run({18, 18, 1, 18});
+
+  for (const auto& [job, outcome] : outcomes_) {
+    EXPECT_TRUE(outcome.finished) << job << outcome.what;
+  }
+  EXPECT_EQ(launches(), 1);
+  EXPECT_THAT(notes_, testing::IsEmpty());
+}
+
+TEST_F(RunJobs, BlamesTheCaseThatComputesAndRunsTheWrittenOneAgain) {
+  run({18, 11, 1});
+
+  EXPECT_THAT(outcomes_[1].what, HasSubstr("was killed by SIGSEGV"));
+  EXPECT_THAT(outcomes_[1].what, HasSubstr("run again: gpt-tiny.dp2.seed18.fp64.host-threads"));
+  EXPECT_TRUE(outcomes_[0].finished) << outcomes_[0].what;
+  EXPECT_TRUE(outcomes_[2].finished);
+  EXPECT_TRUE(fs::exists(folder_ / "case0" / "rank_0001.h5"));
+  EXPECT_EQ(launches(), 2);
+}
+
 TEST_F(RunJobs, NeverBeginsWhenTheProgramDoesNotExist) {
   settings_.program = folder_ / "absent";
 
@@ -147,7 +168,7 @@ TEST_F(RunJobs, NotesAProgramThatFallsAfterItsLastCase) {
 
   EXPECT_TRUE(outcomes_[0].finished);
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_THAT(notes_[0], HasSubstr("ended with exit code 5 after its last case"));
+  EXPECT_THAT(notes_[0], HasSubstr("after its last case fake_program ended with exit code 5"));
 }
 
 TEST_F(RunJobs, StopsAtTheDeadline) {

@@ -17,9 +17,9 @@ Programs programs_beside() {
 
 double default_time_limit() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return 50;
+  return 80;
 #else
-  return 5;
+  return 8;
 #endif
 }
 

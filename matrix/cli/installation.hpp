@@ -13,7 +13,8 @@ std::filesystem::path source_folder();
 std::string compiler();
 /// meshparity-reference and meshparity-worker beside this executable.
 Programs programs_beside();
-/// Five seconds for a board on which nothing moves; sanitizers are some ten times slower.
+/// Seconds for a board on which nothing moves. The worker ends a wait of five by itself and names
+/// the rank; the driver steps in where it does not. Sanitizers are some ten times slower.
 double default_time_limit();
 
 }  // namespace meshparity
