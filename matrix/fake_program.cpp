@@ -90,6 +90,46 @@ void misbehave(std::uint64_t seed, BoardWriter& board) {
   }
 }
 
+JobEvent failure(std::size_t number, const std::string& what) {
+  JobEvent event;
+  event.job = number;
+  event.state = JobEvent::State::failed;
+  event.what = what;
+  return event;
+}
+
+JobEvent done(const Job& job, std::size_t number, int world) {
+  write_dump(job, world);
+  JobEvent event;
+  event.job = number;
+  event.state = JobEvent::State::done;
+  event.seconds = 0.25;
+  return event;
+}
+
+JobEvent end_as_reference(const Job& job, std::size_t number, std::uint64_t seed) {
+  if (job.companions && seed == kReferenceFails) {
+    return failure(number, "the reference gave up");
+  }
+  if (!job.state.empty() && seed == kRebasingFails) {
+    return failure(number, "the state could not be read");
+  }
+  return done(job, number, 1);
+}
+
+JobEvent end_as_worker(const Job& job, std::size_t number, const CaseSpec& spec) {
+  const int world = spec.mesh.world_size();
+  BoardWriter board(job.out / "board.bin", world);
+  misbehave(spec.seed, board);
+  if (spec.seed != kFails) {
+    return done(job, number, world);
+  }
+  JobEvent event = failure(number, "rank 1 gave up");
+  event.rank = 1;
+  event.coordinate = "dp1";
+  return event;
+}
+
 /// Returns what is still to be told, once the next job has begun.
 std::optional<JobEvent> run_job(const Job& job, std::size_t number,
                                 const std::optional<JobEvent>& late) {
@@ -97,45 +137,23 @@ std::optional<JobEvent> run_job(const Job& job, std::size_t number,
   if (spec.seed == kStandsBeforeBegin) {
     stand_still();
   }
-  JobEvent event;
-  event.job = number;
-  tell(event);
+  JobEvent begun;
+  begun.job = number;
+  tell(begun);
   std::puts("a library says hello");
   if (late && spec.seed != kDiesBySignal) {
     tell(*late);
   }
-  const bool is_reference = job.companions || !job.state.empty();
-  const int world = is_reference ? 1 : spec.mesh.world_size();
-  event.state = JobEvent::State::failed;
-  if (job.companions && spec.seed == kReferenceFails) {
-    event.what = "the reference gave up";
-    tell(event);
+  if (job.companions || !job.state.empty()) {
+    tell(end_as_reference(job, number, spec.seed));
     return std::nullopt;
   }
-  if (!job.state.empty() && spec.seed == kRebasingFails) {
-    event.what = "the state could not be read";
-    tell(event);
-    return std::nullopt;
+  const JobEvent end = end_as_worker(job, number, spec);
+  if (spec.seed == kWrittenLate) {
+    return end;
   }
-  if (!is_reference) {
-    BoardWriter board(job.out / "board.bin", world);
-    misbehave(spec.seed, board);
-  }
-  if (!is_reference && spec.seed == kFails) {
-    event.rank = 1;
-    event.coordinate = "dp1";
-    event.what = "rank 1 gave up";
-    tell(event);
-    return std::nullopt;
-  }
-  write_dump(job, world);
-  event.state = JobEvent::State::done;
-  event.seconds = 0.25;
-  if (!is_reference && spec.seed == kWrittenLate) {
-    return event;
-  }
-  tell(event);
-  if (!is_reference && spec.seed == kExitsAfterDone) {
+  tell(end);
+  if (spec.seed == kExitsAfterDone) {
     std::exit(5);
   }
   return std::nullopt;
