@@ -3,13 +3,22 @@
 namespace meshparity::reference {
 namespace {
 
-/// squares(r, head*d + f) = pair_squares(r, head) value_squares(r, head*d + f) / terms(r)
-void scale_by_pairs(const AttentionShape& shape, const Matrix& pair_squares, const Column& terms,
-                    Matrix& value_squares) {
-  for (Eigen::Index head = 0; head < shape.heads; ++head) {
-    value_squares.middleCols(head * shape.head_dim, shape.head_dim).array().colwise() *=
-        pair_squares.col(head).array() / terms.array();
+/// Squares of values, each row with those of all rows before it.
+Matrix squares_up_to(const Matrix& values) {
+  Matrix squares = values.cwiseAbs2();
+  for (Eigen::Index row = 1; row < squares.rows(); ++row) {
+    squares.row(row) += squares.row(row - 1);
   }
+  return squares;
+}
+
+/// Squares of values, each row with those of all rows after it.
+Matrix squares_from(const Matrix& values) {
+  Matrix squares = values.cwiseAbs2();
+  for (Eigen::Index row = squares.rows() - 1; row > 0; --row) {
+    squares.row(row - 1) += squares.row(row);
+  }
+  return squares;
 }
 
 }  // namespace
@@ -25,10 +34,12 @@ void add_pair_noise(const AttentionShape& shape, const Matrix& left, const Matri
     return;
   }
   const Eigen::Index width = shape.head_dim;
+  const Eigen::Index sequence = left.rows();
   for (Eigen::Index head = 0; head < shape.heads; ++head) {
-    rounding.product(pairs.middleRows(head * left.rows(), left.rows()),
+    const Eigen::Index key = head / shape.group();
+    rounding.product(pairs.middleRows(head * sequence, sequence),
                      left.middleCols(head * width, width).rowwise().squaredNorm(),
-                     right.middleCols(head * width, width).rowwise().squaredNorm().transpose(),
+                     right.middleCols(key * width, width).rowwise().squaredNorm().transpose(),
                      static_cast<double>(width));
   }
 }
@@ -38,17 +49,18 @@ void add_key_sum_noise(const AttentionShape& shape, const Matrix& pairs, const M
   if (rounding.is_exact()) {
     return;
   }
+  const Eigen::Index width = shape.head_dim;
   const Eigen::Index sequence = values.rows();
-  Matrix pair_squares(sequence, shape.heads);
-  for (Eigen::Index head = 0; head < shape.heads; ++head) {
-    pair_squares.col(head) = pairs.middleRows(head * sequence, sequence).rowwise().squaredNorm();
-  }
-  Matrix squares = values.cwiseAbs2();
-  for (Eigen::Index row = 1; row < sequence; ++row) {
-    squares.row(row) += squares.row(row - 1);
-  }
+  const Matrix value_squares = squares_up_to(values);
   const Column terms = Column::LinSpaced(sequence, 1, static_cast<double>(sequence));
-  scale_by_pairs(shape, pair_squares, terms, squares);
+  Matrix squares(sums.rows(), sums.cols());
+  for (Eigen::Index head = 0; head < shape.heads; ++head) {
+    const Column factor =
+        pairs.middleRows(head * sequence, sequence).rowwise().squaredNorm().array() / terms.array();
+    squares.middleCols(head * width, width) =
+        value_squares.middleCols(head / shape.group() * width, width).array().colwise() *
+        factor.array();
+  }
   rounding.sums(sums, squares, terms);
 }
 
@@ -57,18 +69,22 @@ void add_query_sum_noise(const AttentionShape& shape, const Matrix& pairs, const
   if (rounding.is_exact()) {
     return;
   }
+  const Eigen::Index width = shape.head_dim;
   const Eigen::Index sequence = values.rows();
-  Matrix pair_squares(sequence, shape.heads);
-  for (Eigen::Index head = 0; head < shape.heads; ++head) {
-    pair_squares.col(head) =
-        pairs.middleRows(head * sequence, sequence).colwise().squaredNorm().transpose();
+  const Matrix value_squares = squares_from(values);
+  const Column terms =
+      Column::LinSpaced(sequence, static_cast<double>(sequence), 1) * shape.group();
+  Matrix squares(sums.rows(), sums.cols());
+  for (Eigen::Index key = 0; key < shape.kv_heads; ++key) {
+    Column of_pairs = Column::Zero(sequence);
+    Matrix of_values = Matrix::Zero(sequence, width);
+    for (Eigen::Index head = key * shape.group(); head < (key + 1) * shape.group(); ++head) {
+      of_pairs += pairs.middleRows(head * sequence, sequence).colwise().squaredNorm().transpose();
+      of_values += value_squares.middleCols(head * width, width);
+    }
+    squares.middleCols(key * width, width) =
+        of_values.array().colwise() * (of_pairs.array() / terms.array());
   }
-  Matrix squares = values.cwiseAbs2();
-  for (Eigen::Index row = sequence - 1; row > 0; --row) {
-    squares.row(row - 1) += squares.row(row);
-  }
-  const Column terms = Column::LinSpaced(sequence, static_cast<double>(sequence), 1);
-  scale_by_pairs(shape, pair_squares, terms, squares);
   rounding.sums(sums, squares, terms);
 }
 

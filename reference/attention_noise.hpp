@@ -14,7 +14,7 @@ void add_pair_noise(const AttentionShape& shape, const Matrix& left, const Matri
 /// sums_i = sum over keys j <= i of pairs_ij values_j.
 void add_key_sum_noise(const AttentionShape& shape, const Matrix& pairs, const Matrix& values,
                        Rounding& rounding, Matrix& sums);
-/// sums_j = sum over queries i >= j of pairs_ij values_i.
+/// sums_j = sum over queries i >= j, in all query heads of a key head, of pairs_ij values_i.
 void add_query_sum_noise(const AttentionShape& shape, const Matrix& pairs, const Matrix& values,
                          Rounding& rounding, Matrix& sums);
 

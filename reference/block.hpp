@@ -5,7 +5,9 @@
 #include "reference/attention.hpp"
 #include "reference/dropout.hpp"
 #include "reference/gradient_sum.hpp"
-#include "reference/layer_norm.hpp"
+#include "reference/mlp.hpp"
+#include "reference/norm.hpp"
+#include "reference/query_key.hpp"
 #include "reference/sample_tensors.hpp"
 #include "reference/weights.hpp"
 
@@ -20,8 +22,10 @@ struct BlockMasks {
 /// What backward needs of forward beyond the tensors.
 struct BlockTrace {
   NormTrace norm1;
+  NormTrace q_norm;
+  NormTrace k_norm;
   NormTrace norm2;
-  Matrix gelu_cdf;
+  MlpTrace mlp;
 };
 
 /// One block's weights and keep decisions.
@@ -29,8 +33,8 @@ struct BlockInputs {
   const Weights& weights;
   const BlockPlaces& places;
   const BlockMasks& masks;
-  AttentionShape shape;
-  double norm_epsilon;
+  const ModelSpec& model;
+  const Rope* rope;  // nullptr: learned positions
 };
 
 /// From t.in to t.out.

@@ -53,7 +53,7 @@ void cross_entropy_backward(const Matrix& probs, const LossTargets& targets, Rou
     dlogits(i, label) = probs(i, label) - (uniform + (1 - targets.smoothing));
   }
   rounding.elementwise(dlogits);
-  dlogits.array().colwise() *= targets.weights.transpose().array();
+  dlogits.array().colwise() *= targets.seeds.transpose().array();
 }
 
 }  // namespace meshparity::reference

@@ -11,13 +11,14 @@ namespace meshparity::reference {
 struct LossTargets {
   const std::vector<int>& labels;
   const Row& weights;  // 1 or 0
+  const Row& seeds;    // what backward starts from: a weight, or infinite (RawInputs::loss_seed)
   double smoothing;
 };
 
 /// `probs` becomes softmax(logits), which backward needs; losses is [1, S], each times its weight.
 void cross_entropy(const Matrix& logits, const LossTargets& targets, Rounding& rounding,
                    Matrix& probs, Matrix& losses);
-/// dz_v = w (p_v - s/V - (1-s) [v == y])
+/// dz_v = seed (p_v - s/V - (1-s) [v == y])
 void cross_entropy_backward(const Matrix& probs, const LossTargets& targets, Rounding& rounding,
                             Matrix& dlogits);
 

@@ -10,13 +10,15 @@ Column squares_of_rows(const Matrix& x, const Rounding& rounding) {
 }  // namespace
 
 void multiply(const Matrix& x, const Weight& w, Rounding& rounding, Matrix& y) {
-  y.noalias() = x * w.value;
+  Matrix copy;
+  y.noalias() = rounding.operand(x, copy) * w.in_product();
   rounding.product(y, squares_of_rows(x, rounding), w.column_squares,
                    static_cast<double>(x.cols()));
 }
 
 void multiply_transposed(const Matrix& x, const Weight& w, Rounding& rounding, Matrix& y) {
-  y.noalias() = x * w.value.transpose();
+  Matrix copy;
+  y.noalias() = rounding.operand(x, copy) * w.in_transposed_product().transpose();
   rounding.product(y, squares_of_rows(x, rounding), w.row_squares.transpose(),
                    static_cast<double>(x.cols()));
 }
@@ -24,14 +26,25 @@ void multiply_transposed(const Matrix& x, const Weight& w, Rounding& rounding, M
 void linear(const Matrix& x, const Weights& weights, LinearPlace place, Rounding& rounding,
             Matrix& y) {
   multiply(x, weights[place.weight], rounding, y);
-  y.rowwise() += weights[place.bias].value.row(0);
-  rounding.elementwise(y);
+  if (place.bias) {
+    y.rowwise() += weights[*place.bias].value.row(0);
+    rounding.elementwise(y);
+  }
 }
 
-void add_linear_gradient(const Matrix& x, const Matrix& dy, LinearPlace place,
+void add_product(const Matrix& left, const Matrix& right, Rounding& rounding, GradientSum& sum) {
+  Matrix left_copy;
+  Matrix right_copy;
+  const Matrix& first = rounding.operand(left, left_copy);
+  sum.add_product(first, rounding.operand(right, right_copy));
+}
+
+void add_linear_gradient(const Matrix& x, const Matrix& dy, LinearPlace place, Rounding& rounding,
                          std::vector<GradientSum>& gradients) {
-  gradients[place.weight].add_product(x, dy);
-  gradients[place.bias].add_rows(dy);
+  add_product(x, dy, rounding, gradients[place.weight]);
+  if (place.bias) {
+    gradients[*place.bias].add_rows(dy);
+  }
 }
 
 }  // namespace meshparity::reference

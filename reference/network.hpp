@@ -1,5 +1,6 @@
-// The GPT of one sample: embedding, blocks, final norm, head, loss; and its gradients by hand.
+// The decoder of one sample: embedding, blocks, final norm, head, loss; and its gradients by hand.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "fixtures/model_spec.hpp"
@@ -25,9 +26,7 @@ struct SampleWork {
 
 class Network {
  public:
-  /// Throws NotBuiltYet for a model that is no GPT of the plain kind (LayerNorm, learned
-  /// positions, erf GELU, biases, as many key heads as heads). `smoothing` is the mass that the
-  /// case spreads over all classes, 0 or the model's.
+  /// `smoothing` is the mass that the case spreads over all classes, 0 or the model's.
   Network(const ModelSpec& model, double smoothing);
 
   const ModelSpec& model() const { return model_; }
@@ -50,6 +49,7 @@ class Network {
   ModelSpec model_;
   std::vector<ParamSpec> table_;
   ModelPlaces places_;
+  std::optional<Rope> rope_;
   double smoothing_;
 };
 

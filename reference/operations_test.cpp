@@ -7,9 +7,9 @@
 #include "reference/dropout.hpp"
 #include "reference/embedding.hpp"
 #include "reference/gelu.hpp"
-#include "reference/layer_norm.hpp"
 #include "reference/linear.hpp"
 #include "reference/micro_case.hpp"
+#include "reference/norm.hpp"
 
 namespace meshparity::reference {
 namespace {
@@ -41,8 +41,8 @@ TEST(Linear, GradientsAreTransposedProducts) {
   std::vector<GradientSum> sums = linear_sums(2, 3);
   Matrix dx(2, 2);
 
-  add_linear_gradient(x, dy, {0, 1}, sums);
-  add_linear_gradient(x, dy, {0, 1}, sums);
+  add_linear_gradient(x, dy, {0, 1}, exact, sums);
+  add_linear_gradient(x, dy, {0, 1}, exact, sums);
   multiply_transposed(dy, w, exact, dx);
 
   EXPECT_EQ(sums[0].value, 2 * matrix({{1, 6, 2}, {2, 8, 2}}));
@@ -58,7 +58,7 @@ TEST(LayerNorm, NormalisesScalesAndShifts) {
   NormTrace trace;
   Matrix y;
 
-  layer_norm(matrix({{1, 3}, {5, 5}}), {weight, bias, 3}, exact, trace, y);
+  layer_norm(matrix({{1, 3}, {5, 5}}), {weight, &bias, 3}, exact, trace, y);
 
   EXPECT_EQ(y, matrix({{9, 22}, {10, 20}}));
   EXPECT_EQ(trace.normalised, matrix({{-0.5, 0.5}, {0, 0}}));
@@ -76,7 +76,7 @@ TEST(LayerNorm, BackwardProjectsOutMeanAndScale) {
   Matrix dx;
 
   layer_norm_backward(dy, matrix({{2, 4}}), trace, exact, dx);
-  add_layer_norm_gradient(dy, trace, {0, 1}, sums);
+  add_norm_gradient(dy, trace, {0, 1}, sums);
 
   EXPECT_EQ(dx, matrix({{-0.375, 0.375}}));
   EXPECT_EQ(sums[0].value, matrix({{-0.5, 0.5}}));
@@ -157,7 +157,7 @@ TEST(CrossEntropy, SmoothsOverAllClassesAndWeighsTokens) {
   const std::vector<int> labels = {1, 0};
   Row weights(2);
   weights << 1, 0;
-  const LossTargets targets = {labels, weights, 0.2};
+  const LossTargets targets = {labels, weights, weights, 0.2};
   Rounding exact = Rounding::exact();
   Matrix probs;
   Matrix losses(1, 2);
@@ -180,7 +180,8 @@ TEST(CrossEntropy, WithoutSmoothingIsTheLabelsLogProbability) {
   Matrix probs;
   Matrix losses(1, 1);
 
-  cross_entropy(matrix({{1000, 1000 + std::log(3.0)}}), {labels, weights, 0}, exact, probs, losses);
+  cross_entropy(matrix({{1000, 1000 + std::log(3.0)}}), {labels, weights, weights, 0}, exact, probs,
+                losses);
 
   EXPECT_LE(std::abs(losses(0, 0) - std::log(4.0)), 1000 * kFewUlp);
 }

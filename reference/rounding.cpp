@@ -55,13 +55,33 @@ void add_sum_noise(double* y, std::size_t count, ScaledSquares squares, double v
   }
 }
 
+std::span<double> elements(Matrix& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
 }  // namespace
+
+const Lane& lane_of(Precision precision) {
+  switch (precision) {
+    case Precision::tf32:
+      return kTf32Lane;
+    case Precision::bf16:
+      return kBf16Lane;
+    case Precision::fp64:
+    case Precision::fp32:
+      break;
+  }
+  return kFp32Lane;
+}
 
 Rounding Rounding::noisy(const Lane& lane, NoiseStream stream) {
   Rounding rounding;
   rounding.exact_ = false;
   rounding.elementwise_ = lane.elementwise / std::numbers::sqrt3;
   rounding.accumulation_ = lane.accumulation / std::numbers::sqrt3;
+  rounding.operand_ = lane.operand / std::numbers::sqrt3;
+  rounding.storage_ = lane.storage / std::numbers::sqrt3;
+  rounding.weight_ = lane.weight / std::numbers::sqrt3;
   std::uint64_t key = 0;
   for (const char letter : lane.name) {
     key = chain(key, letter);
@@ -75,11 +95,32 @@ std::uint64_t Rounding::signs(std::uint64_t block) const {
 }
 
 void Rounding::elementwise(std::span<double> y, int operations) {
-  if (exact_) {
+  relative(y, elementwise_ * std::sqrt(static_cast<double>(operations)));
+}
+
+void Rounding::stored(Matrix& y) {
+  relative(elements(y), storage_);
+}
+
+const Matrix& Rounding::operand(const Matrix& x, Matrix& copy) {
+  if (operand_ == 0) {
+    return x;
+  }
+  copy = x;
+  relative(elements(copy), operand_);
+  return copy;
+}
+
+void Rounding::compute_copy(Matrix& w) {
+  relative(elements(w), weight_);
+}
+
+/// y (1 + amplitude xi)
+void Rounding::relative(std::span<double> y, double amplitude) {
+  if (amplitude == 0) {
     return;
   }
   ++operation_;
-  const double amplitude = elementwise_ * std::sqrt(static_cast<double>(operations));
   std::uint64_t block = 0;
   std::size_t first = 0;
   for (; first + kBlock <= y.size(); first += kBlock) {

@@ -5,13 +5,20 @@
 #include <span>
 #include <string_view>
 
+#include "fixtures/case_spec.hpp"
 #include "reference/tensor.hpp"
 
 namespace meshparity::reference {
 
-/// Unit roundoffs of the places where a lane rounds; 0 where it does not.
+/// Unit roundoffs of the places where a lane rounds; 0 where it does not (bounds.md §3.1).
+///   operand  both factors of every product, fresh for each use
+///   storage  exactly: residual stream, outputs of norms, queries and keys as they enter the
+///   scores,
+///            values, attention's context, MLP hidden (act), logits; the gradients of all of these;
+///            softmax weights before they meet the values; gradients of scores
+///   weight   every parameter, once a step, the same in forward and backward
 struct Lane {
-  std::string_view name;
+  std::string_view name;    // of its companions too: companions_<name>.h5
   double elementwise = 0;   // u_e
   double accumulation = 0;  // u_a
   double operand = 0;       // u_m: inputs of a product
@@ -21,14 +28,17 @@ struct Lane {
 inline constexpr Lane kFp32Lane{"fp32", 0x1p-24, 0x1p-24, 0, 0, 0};
 inline constexpr Lane kTf32Lane{"tf32", 0x1p-24, 0x1p-24, 0x1p-11, 0, 0};
 inline constexpr Lane kBf16Lane{"bf16", 0x1p-24, 0x1p-24, 0, 0x1p-8, 0x1p-8};
+/// The lane whose companions serve a precision; FP64 is the FP32 set scaled.
+const Lane& lane_of(Precision precision);
 
 /// Which noise: two streams that differ anywhere are independent.
 struct NoiseStream {
   int replica = 0;
   int step = 0;
-  int sample = 0;  // kWholeStep: sums over all samples, and the optimizer
+  int sample = 0;  // kWholeStep: sums over all samples, and the optimizer; kWeights: below
 };
 inline constexpr int kWholeStep = -1;
+inline constexpr int kWeights = -2;  // compute copies of weights, and weights as operands
 
 /// xi is +1 or -1, a function of (lane, stream, operation, element), where operation counts the
 /// calls: bits do not depend on threads. Zero stays zero in every call.
@@ -47,6 +57,16 @@ class Rounding {
     elementwise(std::span(y.data(), static_cast<std::size_t>(y.size())), operations);
   }
 
+  /// A tensor that is kept in a short type between operations: y (1 + u_s xi / sqrt 3).
+  void stored(Matrix& y);
+  /// The input of a product: x itself, or in `copy` x (1 + u_m xi / sqrt 3) where the lane rounds
+  /// operands.
+  const Matrix& operand(const Matrix& x, Matrix& copy);
+  /// A weight's compute copy, and that as an operand.
+  void compute_copy(Matrix& w);
+  bool rounds_operands() const { return operand_ > 0; }
+  bool rounds_weights() const { return weight_ > 0; }
+
   /// y = A B, K terms a sum: y + (u_a/sqrt 3) sqrt((1 + K/6) Q + K y^2/3) xi with
   /// Q_ij = |A_i|^2 |B_j|^2 / K from the squared norms of A's rows and B's columns.
   void product(MatrixView y, const Column& left, const Row& right, double terms);
@@ -58,11 +78,15 @@ class Rounding {
   void row_sums(Column& sums, const Matrix& terms);
 
  private:
+  void relative(std::span<double> y, double amplitude);
   std::uint64_t signs(std::uint64_t block) const;  // 64 random bits for elements 64 block, ...
 
   bool exact_ = true;
   double elementwise_ = 0;   // u_e / sqrt 3
   double accumulation_ = 0;  // u_a / sqrt 3
+  double operand_ = 0;       // u_m / sqrt 3
+  double storage_ = 0;       // u_s / sqrt 3
+  double weight_ = 0;        // u_w / sqrt 3
   std::uint64_t key_ = 0;
   std::uint64_t operation_ = 0;
 };

@@ -37,10 +37,12 @@ Sample make_sample(const ModelSpec& model, const RawInputs& inputs, const Dropou
   const int sequence = model.sequence;
   Sample sample;
   sample.weights.resize(sequence);
+  sample.seeds.resize(sequence);
   for (int p = 0; p < sequence; ++p) {
     sample.tokens.push_back(inputs.token(dropout.step, index, p));
     sample.labels.push_back(inputs.token(dropout.step, index, p + 1));
     sample.weights[p] = token_weight(inputs, dropout.step, index, p);
+    sample.seeds[p] = sample.weights[p] * inputs.loss_seed(dropout.step, index, p);
   }
   const auto draw = [&](WordOp op, int layer, Eigen::Index rows, Eigen::Index columns) {
     return site_mask(dropout, {op, layer, rows, columns}, index);

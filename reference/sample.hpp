@@ -13,6 +13,7 @@ struct Sample {
   std::vector<int> tokens;  // [S]
   std::vector<int> labels;  // label(p) = token(p + 1)
   Row weights;              // 1 where p < length and the mask bit is set, else 0
+  Row seeds;                // weights times loss seeds
   DropoutMask embedding;
   std::vector<BlockMasks> blocks;
 };

@@ -12,9 +12,11 @@
 namespace meshparity::reference {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Matrix BlockTensors::*>, 14> kBlockRecords = {{
+constexpr std::array<std::pair<std::string_view, Matrix BlockTensors::*>, 17> kBlockRecords = {{
     {"in", &BlockTensors::in},
     {"norm1", &BlockTensors::norm1},
+    {"attn.q_proj", &BlockTensors::q_proj},
+    {"attn.k_proj", &BlockTensors::k_proj},
     {"attn.q", &BlockTensors::q},
     {"attn.k", &BlockTensors::k},
     {"attn.v", &BlockTensors::v},
@@ -23,6 +25,7 @@ constexpr std::array<std::pair<std::string_view, Matrix BlockTensors::*>, 14> kB
     {"attn.out", &BlockTensors::attn_out},
     {"attn.residual", &BlockTensors::residual},
     {"norm2", &BlockTensors::norm2},
+    {"mlp.gate", &BlockTensors::gate},
     {"mlp.up", &BlockTensors::up},
     {"mlp.act", &BlockTensors::act},
     {"mlp.out", &BlockTensors::mlp_out},
@@ -63,14 +66,16 @@ const Matrix* find_in_block(const SampleTensors& tensors, std::string_view recor
 BlockTensors block_tensors(const ModelSpec& model) {
   const Matrix hidden = Matrix::Zero(model.sequence, model.hidden);
   const Matrix heads = Matrix::Zero(model.sequence, model.heads * model.head_dim);
+  const Matrix key_heads = Matrix::Zero(model.sequence, model.kv_heads * model.head_dim);
   const Matrix pairs = Matrix::Zero(model.heads * model.sequence, model.sequence);
   const Matrix wide = Matrix::Zero(model.sequence, model.ffn);
   BlockTensors block;
   block.in = block.norm1 = block.attn_out = block.residual = hidden;
   block.norm2 = block.mlp_out = block.out = hidden;
-  block.q = block.k = block.v = block.context = heads;
+  block.q_proj = block.q = block.context = heads;
+  block.k_proj = block.k = block.v = key_heads;
   block.scores = block.probs = block.dropped = pairs;
-  block.up = block.act = wide;
+  block.gate = block.up = block.act = wide;
   return block;
 }
 

@@ -10,18 +10,23 @@
 namespace meshparity::reference {
 
 /// One block: U = in + drop(attn_out), out = U + drop(mlp_out). S tokens, h hidden, a heads of
-/// width d, f wide MLP. Rows of the attention matrices: head * S + query.
+/// width d, g key heads, f wide MLP. Rows of the attention matrices: head * S + query.
 struct BlockTensors {
   Matrix in;        // [S, h]
   Matrix norm1;     // [S, h]
-  Matrix q, k, v;   // [S, a*d], biases added
+  Matrix q_proj;    // [S, a*d], bias added
+  Matrix k_proj;    // [S, g*d]
+  Matrix q, k;      // as they enter the scores: after norms of heads and rope
+  Matrix v;         // [S, g*d]
   Matrix scores;    // [a*S, S] scaled; no record
   Matrix probs;     // [a*S, S] after softmax; 0 where the key comes after the query
   Matrix dropped;   // [a*S, S] probs after dropout; no record
+  Column sink;      // [a*S] the sink's share of each softmax; no record, no elements without one
   Matrix context;   // [S, a*d]
   Matrix attn_out;  // [S, h] output projection with bias, before dropout
   Matrix residual;  // [S, h] U
   Matrix norm2;     // [S, h]
+  Matrix gate;      // [S, f] with bias; swiglu only
   Matrix up;        // [S, f] with bias
   Matrix act;       // [S, f]
   Matrix mlp_out;   // [S, h] down projection with bias, before dropout

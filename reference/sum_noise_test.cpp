@@ -93,7 +93,7 @@ TEST(AttentionNoise, ASumOverKeysHasTheVisibleOnes) {
   Matrix sums = matrix({{4}, {20}});
   Rounding rounding = fp32();
 
-  add_key_sum_noise({1, 1}, matrix({{1, 0}, {1, 2}}), matrix({{4}, {8}}), rounding, sums);
+  add_key_sum_noise({1, 1, 1}, matrix({{1, 0}, {1, 2}}), matrix({{4}, {8}}), rounding, sums);
 
   EXPECT_NEAR(std::abs(sums(0, 0) - 4) / deviation(1, 16, 4), 1, kRelative);
   EXPECT_NEAR(std::abs(sums(1, 0) - 20) / deviation(2, 5.0 * 80 / 2, 20), 1, kRelative);
@@ -105,7 +105,7 @@ TEST(AttentionNoise, ASumOverQueriesHasThoseThatSeeTheKey) {
   Matrix sums = matrix({{12}, {16}});
   Rounding rounding = fp32();
 
-  add_query_sum_noise({1, 1}, matrix({{1, 0}, {1, 2}}), matrix({{4}, {8}}), rounding, sums);
+  add_query_sum_noise({1, 1, 1}, matrix({{1, 0}, {1, 2}}), matrix({{4}, {8}}), rounding, sums);
 
   EXPECT_NEAR(std::abs(sums(0, 0) - 12) / deviation(2, 2.0 * 80 / 2, 12), 1, kRelative);
   EXPECT_NEAR(std::abs(sums(1, 0) - 16) / deviation(1, 4.0 * 64, 16), 1, kRelative);
@@ -117,7 +117,7 @@ TEST(AttentionNoise, AScoreHasTheTermsOfItsHead) {
   const Matrix right = matrix({{3, 4, 9, 9}, {0, 0, 9, 9}});
   Rounding rounding = fp32();
 
-  add_pair_noise({2, 2}, left, right, rounding, pairs);
+  add_pair_noise({2, 2, 2}, left, right, rounding, pairs);
 
   EXPECT_NEAR(std::abs(pairs(0, 0) - 11) / deviation(2, 5.0 * 25 / 2, 11), 1, kRelative);
   pairs(0, 0) = 0;
