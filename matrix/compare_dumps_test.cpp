@@ -222,10 +222,10 @@ TEST(CompareDumps, ComparesByBoundsWhereTheReferenceHasCompanions) {
 }
 
 TEST(CompareDumps, RefusesTornFilesAndFoldersWithoutADump) {
-  TwoDumps dumps(kSingle, kSingle);
+  TwoDumps dumps(kTp2, kTp2);
   TwoDumps::fill(dumps.left, {1, 2, 3, 4, 5, 6, 7, 8});
   TwoDumps::fill(dumps.right, {1, 2, 3, 4, 5, 6, 7, 8});
-  dumps.right.torn = {0};
+  dumps.right.torn = {1};
   const std::filesystem::path left = dumps.left.write().candidate;
   const std::filesystem::path torn = dumps.right.write().candidate;
 

@@ -56,6 +56,17 @@ TEST(Judge, NoCompanionsAreInconclusive) {
   EXPECT_THAT(findings_text(report), HasSubstr("no limits: the reference has no companions"));
 }
 
+TEST(Judge, APrecisionWithoutCompanionsIsInconclusive) {
+  MadeCase made("gpt-tiny.single.sgd-steps1.bf16.host-threads");
+  made.add("x", {1}, {1});
+  made.give(0, "x", all_of({1}));
+
+  const CaseReport report = made.judge();
+
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_THAT(findings_text(report), HasSubstr("no companions are made for bf16 yet"));
+}
+
 TEST(Judge, AMissingCompanionIsInconclusiveAtStandardAndANoteAtLevelAll) {
   for (const Level level : {Level::standard, Level::all}) {
     MadeCase made(kSingle);

@@ -190,6 +190,7 @@ void MadeCase::write_rank(const std::filesystem::path& dump, int rank) const {
     piece.type = made.type.value_or(record.spec.type);
     piece.placement = made.placement;
     piece.shared_over = made.shared_over;
+    piece.computed_in = precision_name(spec.precision);
     if (made.integers) {
       writer.write_integers(piece, *made.integers);
       continue;

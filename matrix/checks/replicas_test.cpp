@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "matrix/made_case.hpp"
 
 namespace meshparity {
@@ -37,15 +39,17 @@ TEST(Replicas, TwoCopiesThatDifferAreNamedWithTheirRanksAndValues) {
   EXPECT_EQ(result_of(report, "coverage").verdict, Verdict::conforms);
 }
 
-// Rank 1 holds the record in two pieces, the later elements first; both differ.
+// Rank 1 holds the record in three pieces that all differ; the least elements stand in the middle.
 TEST(Replicas, TheLeastElementIsNamedInWhateverOrderPiecesStand) {
   MadeCase made(kTp2);
-  made.add("x", {4}, {1, 2, 3, 4});
-  made.give(0, "x", all_of({4}), "tp");
-  made.give(1, "x", BoxPlacement{{{{2}, {2}}}}, "tp").values = {{3, 5}};
-  MadePiece& low = made.give(1, "x", BoxPlacement{{{{0}, {2}}}}, "tp");
-  low.values = {{1, 5}};
-  low.mb = 1;
+  made.add("x", {6}, {1, 2, 3, 4, 5, 6});
+  made.give(0, "x", all_of({6}), "tp");
+  for (const int mb : {0, 1, 2}) {
+    const std::int64_t first = std::array{2, 0, 4}[static_cast<std::size_t>(mb)];
+    MadePiece& piece = made.give(1, "x", BoxPlacement{{{{first}, {2}}}}, "tp");
+    piece.values = {{static_cast<double>(first) + 1, 77}};
+    piece.mb = mb;
+  }
 
   const CheckResult replicas = result_of(made.judge(), "replicas");
 
