@@ -25,16 +25,17 @@ class Training {
         params_(context.model, context.mesh, context.spec.seed, *backend_),
         activation_records_(context.model, context.mesh, context.recorder, *backend_),
         words_(context.spec, context.model),
-        extent_(context.model, context.mesh, place(0, 0).samples),
+        extent_(context.model, context.mesh, context.spec.sequence_parallel, place(0, 0).samples),
         work_(context.model, extent_, params_.largest(), *backend_),
-        parts_{context.model, context.mesh,   *backend_,
-               context.comm,  tp_group(),     activation_records_,
-               words_,        context.faults, context.board,
-               extent_,       work_},
+        parts_{context.model,       context.mesh, *backend_,
+               context.comm,        tp_group(),   kv_group(tp_group(), extent_.kv_copies),
+               activation_records_, words_,       context.faults,
+               context.board,       extent_,      work_},
         model_(parts_, params_, context.spec.smoothing ? context.model.smoothing : 0.0),
         saved_(model_),
         batch_(extent_.rows, *backend_),
-        gradients_({context.mesh, context.comm, *backend_, context.recorder, context.faults},
+        gradients_({context.mesh, context.comm, *backend_, context.recorder, context.faults,
+                    context.spec.sequence_parallel},
                    params_),
         optimizer_(context.spec, context.model, *backend_, params_),
         records_(context.recorder, *backend_) {}
@@ -50,6 +51,7 @@ class Training {
     phase("gradients");
     reduce_loss(step);
     gradients_.sum_over_dp(step);
+    gradients_.sum_over_tp(step);
     gradients_.divide_by(tokens_);
     records_.gradients(step, params_.all());
     gradients_.tie();
@@ -163,7 +165,6 @@ void train_in(const RankContext& context) {
 }  // namespace
 
 void train(const RankContext& context) {
-  require_gpt(context.model);
   switch (context.spec.precision) {
     case Precision::fp64:
       return train_in<double>(context);

@@ -15,7 +15,10 @@
 #include "parallel_impl/kernels/gelu.cuh"
 #include "parallel_impl/kernels/layer_norm.cuh"
 #include "parallel_impl/kernels/matmul.cuh"
+#include "parallel_impl/kernels/rms_norm.cuh"
+#include "parallel_impl/kernels/rotary.cuh"
 #include "parallel_impl/kernels/sgd.cuh"
+#include "parallel_impl/kernels/swiglu.cuh"
 
 namespace meshparity {
 
@@ -64,11 +67,18 @@ class Backend : public Memory {
   virtual void run(const LayerNormForward<T>& kernel) = 0;
   virtual void run(const LayerNormBackward<T>& kernel) = 0;
   virtual void run(const LayerNormParameterGrad<T>& kernel) = 0;
+  virtual void run(const RmsNormForward<T>& kernel) = 0;
+  virtual void run(const RmsNormBackward<T>& kernel) = 0;
+  virtual void run(const RmsNormParameterGrad<T>& kernel) = 0;
+  virtual void run(const RotaryTurn<T>& kernel) = 0;
   virtual void run(const AttentionForward<T>& kernel) = 0;
   virtual void run(const AttentionProbsGrad<T>& kernel) = 0;
   virtual void run(const AttentionBackward<T>& kernel) = 0;
+  virtual void run(const AttentionSinkGrad<T>& kernel) = 0;
   virtual void run(const GeluForward<T>& kernel) = 0;
   virtual void run(const GeluBackward<T>& kernel) = 0;
+  virtual void run(const SwigluForward<T>& kernel) = 0;
+  virtual void run(const SwigluBackward<T>& kernel) = 0;
   virtual void run(const Dropout<T>& kernel) = 0;
   virtual void run(const ResidualDropout<T>& kernel) = 0;
   virtual void run(const EmbeddingGather<T>& kernel) = 0;

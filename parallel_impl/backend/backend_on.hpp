@@ -17,11 +17,18 @@ class BackendOn final : public Backend<T> {
   void run(const LayerNormForward<T>& kernel) override { device_.launch(kernel); }
   void run(const LayerNormBackward<T>& kernel) override { device_.launch(kernel); }
   void run(const LayerNormParameterGrad<T>& kernel) override { device_.launch(kernel); }
+  void run(const RmsNormForward<T>& kernel) override { device_.launch(kernel); }
+  void run(const RmsNormBackward<T>& kernel) override { device_.launch(kernel); }
+  void run(const RmsNormParameterGrad<T>& kernel) override { device_.launch(kernel); }
+  void run(const RotaryTurn<T>& kernel) override { device_.launch(kernel); }
   void run(const AttentionForward<T>& kernel) override { device_.launch(kernel); }
   void run(const AttentionProbsGrad<T>& kernel) override { device_.launch(kernel); }
   void run(const AttentionBackward<T>& kernel) override { device_.launch(kernel); }
+  void run(const AttentionSinkGrad<T>& kernel) override { device_.launch(kernel); }
   void run(const GeluForward<T>& kernel) override { device_.launch(kernel); }
   void run(const GeluBackward<T>& kernel) override { device_.launch(kernel); }
+  void run(const SwigluForward<T>& kernel) override { device_.launch(kernel); }
+  void run(const SwigluBackward<T>& kernel) override { device_.launch(kernel); }
   void run(const Dropout<T>& kernel) override { device_.launch(kernel); }
   void run(const ResidualDropout<T>& kernel) override { device_.launch(kernel); }
   void run(const EmbeddingGather<T>& kernel) override { device_.launch(kernel); }

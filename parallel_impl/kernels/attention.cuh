@@ -1,22 +1,31 @@
-// Causal softmax attention of one head at a time: key j is seen by query i iff j <= i. Rows of q,
-// k, v and context are tokens, [samples * sequence, heads * head_dim]; scores and probabilities are
-// [samples, heads, sequence, sequence]. Dropout falls on the probabilities.
+// Causal softmax attention of one head at a time: key j is seen by query i iff j <= i. Rows of q
+// and context are tokens, [samples * sequence, heads * head_dim], those of k and v [samples *
+// sequence, kv_heads * head_dim]; scores and probabilities are [samples, heads, sequence,
+// sequence]. Dropout falls on the probabilities.
 #pragma once
 #include "parallel_impl/kernels/dropout.cuh"
 #include "parallel_impl/kernels/group.cuh"
 
 namespace meshparity {
 
+/// heads / kv_heads query heads in a row read the same key and value head.
 struct AttentionShape {
   int samples = 0;
   int heads = 0;
+  int kv_heads = 0;
   int sequence = 0;
   int head_dim = 0;
 
   MESHPARITY_HD int stride() const { return heads * head_dim; }
+  MESHPARITY_HD int kv_stride() const { return kv_heads * head_dim; }
+  MESHPARITY_HD int sharers() const { return heads / kv_heads; }
   /// Where the features of the first token of (sample, head) begin; `pair` counts both.
   MESHPARITY_HD int origin(int pair) const {
     return (pair / heads) * sequence * stride() + (pair % heads) * head_dim;
+  }
+  /// The same in k and v, of the head that (sample, query head) reads.
+  MESHPARITY_HD int kv_origin(int pair) const {
+    return (pair / heads) * sequence * kv_stride() + (pair % heads) / sharers() * head_dim;
   }
 };
 
@@ -29,14 +38,17 @@ MESHPARITY_HD T dot(const T* x, const T* y, int count) {
   return sum;
 }
 
-/// One index a query: probs = softmax(scale * q k), context = dropout(probs) v.
+/// One index a query: probs = softmax(scale * q k), context = dropout(probs) v. A sink is one more
+/// logit of the softmax, whose probability goes nowhere.
 template <class T>
 struct AttentionForward {
   const T* q;
   const T* k;
   const T* v;
+  const T* sinks;         // [heads]; null: none
   const unsigned* words;  // laid out like probs; null: no dropout
   T* probs;
+  T* sink_probs;  // [samples, heads, sequence], with sinks only
   T* context;
   AttentionShape shape;
   T scale;
@@ -47,27 +59,30 @@ struct AttentionForward {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int index) const {
     const int query = index % shape.sequence;
-    const int origin = shape.origin(index / shape.sequence);
+    const int pair = index / shape.sequence;
     T* row = probs + index * shape.sequence;
-    softmax_row(group, row, query, origin);
+    softmax_row(group, row, query, pair);
     group.sync();
+    const T* value = v + shape.kv_origin(pair);
     for_lanes(group, shape.head_dim, [&](int c) {
       T sum = 0;
       for (int j = 0; j <= query; ++j) {
         const T p =
             words == nullptr ? row[j] : rule.apply(row[j], words[index * shape.sequence + j]);
-        sum += p * v[origin + j * shape.stride() + c];
+        sum += p * value[j * shape.kv_stride() + c];
       }
-      context[origin + query * shape.stride() + c] = sum;
+      context[shape.origin(pair) + query * shape.stride() + c] = sum;
     });
   }
 
   template <Group G>
-  MESHPARITY_HD void softmax_row(const G& group, T* row, int query, int origin) const {
-    const T* q_row = q + origin + query * shape.stride();
-    T top = static_cast<T>(-INFINITY);
+  MESHPARITY_HD void softmax_row(const G& group, T* row, int query, int pair) const {
+    const T* q_row = q + shape.origin(pair) + query * shape.stride();
+    const T* key = k + shape.kv_origin(pair);
+    const int head = pair % shape.heads;
+    T top = sinks == nullptr ? static_cast<T>(-INFINITY) : sinks[head];
     for_lanes(group, query + 1, [&](int j) {
-      row[j] = scale * dot(q_row, k + origin + j * shape.stride(), shape.head_dim);
+      row[j] = scale * dot(q_row, key + j * shape.kv_stride(), shape.head_dim);
       top = row[j] > top ? row[j] : top;
     });
     const T greatest = group.max(top);
@@ -76,7 +91,14 @@ struct AttentionForward {
       row[j] = std::exp(row[j] - greatest);
       sum += row[j];
     });
-    const T all = group.sum(sum);
+    T all = group.sum(sum);
+    if (sinks != nullptr) {
+      const T sink = std::exp(sinks[head] - greatest);
+      all += sink;
+      if (group.lane() == 0) {
+        sink_probs[pair * shape.sequence + query] = sink / all;
+      }
+    }
     for_lanes(group, shape.sequence, [&](int j) { row[j] = j <= query ? row[j] / all : T(0); });
   }
 };
@@ -97,23 +119,25 @@ struct AttentionProbsGrad {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int index) const {
     const int query = index % shape.sequence;
-    const int origin = shape.origin(index / shape.sequence);
-    const T* dy = grad_context + origin + query * shape.stride();
+    const int pair = index / shape.sequence;
+    const T* dy = grad_context + shape.origin(pair) + query * shape.stride();
+    const T* value = v + shape.kv_origin(pair);
     T* row = grad_probs + index * shape.sequence;
     for_lanes(group, shape.sequence, [&](int j) {
       if (j > query) {
         row[j] = 0;
         return;
       }
-      const T along = dot(dy, v + origin + j * shape.stride(), shape.head_dim);
+      const T along = dot(dy, value + j * shape.kv_stride(), shape.head_dim);
       row[j] = words == nullptr ? along : rule.apply(along, words[index * shape.sequence + j]);
     });
   }
 };
 
-/// One index a (sample, head): dz_ij = p_ij (dp_ij - d_context_i . context_i), written over dp;
-/// dq_i = scale sum_j dz_ij k_j, dk_j = scale sum_i dz_ij q_i, dv_j = sum_i dropout(p_ij)
-/// d_context_i.
+/// One index a (sample, key head), for every query head that reads it:
+/// dz_ij = p_ij (dp_ij - d_context_i . context_i), written over dp; dq_i = scale sum_j dz_ij k_j.
+/// Summed over these query heads ascending, then i: dk_j = scale sum dz_ij q_i,
+/// dv_j = sum dropout(p_ij) d_context_i.
 template <class T>
 struct AttentionBackward {
   const T* q;
@@ -130,54 +154,93 @@ struct AttentionBackward {
   T scale;
   DropoutRule<T> rule;
 
-  int groups() const { return shape.samples * shape.heads; }
+  int groups() const { return shape.samples * shape.kv_heads; }
 
   template <Group G>
-  MESHPARITY_HD void operator()(const G& group, int pair) const {
-    const int origin = shape.origin(pair);
-    const int square = pair * shape.sequence * shape.sequence;
-    score_grad(group, origin, square);
+  MESHPARITY_HD void operator()(const G& group, int kv_pair) const {
+    const int first = kv_pair * shape.sharers();  // the first query head's pair
+    for (int pair = first; pair < first + shape.sharers(); ++pair) {
+      score_grad(group, pair);
+    }
     group.sync();
-    for_lanes(group, shape.sequence, [&](int i) { query_grad(origin, square, i); });
-    for_lanes(group, shape.sequence, [&](int j) { key_grad(origin, square, j); });
+    for (int pair = first; pair < first + shape.sharers(); ++pair) {
+      for_lanes(group, shape.sequence, [&](int i) { query_grad(pair, i); });
+    }
+    for_lanes(group, shape.sequence, [&](int j) { key_grad(first, j); });
   }
 
+  MESHPARITY_HD int square(int pair) const { return pair * shape.sequence * shape.sequence; }
+
   template <Group G>
-  MESHPARITY_HD void score_grad(const G& group, int origin, int square) const {
+  MESHPARITY_HD void score_grad(const G& group, int pair) const {
     for_lanes(group, shape.sequence, [&](int i) {
-      const int token = origin + i * shape.stride();
+      const int token = shape.origin(pair) + i * shape.stride();
       const T shared = dot(grad_context + token, context + token, shape.head_dim);
       for (int j = 0; j <= i; ++j) {
-        const int at = square + i * shape.sequence + j;
+        const int at = square(pair) + i * shape.sequence + j;
         grad_probs[at] = probs[at] * (grad_probs[at] - shared);
       }
     });
   }
 
-  MESHPARITY_HD void query_grad(int origin, int square, int i) const {
+  MESHPARITY_HD void query_grad(int pair, int i) const {
+    const T* dz = grad_probs + square(pair) + i * shape.sequence;
+    const T* key = k + shape.kv_origin(pair);
     for (int c = 0; c < shape.head_dim; ++c) {
       T sum = 0;
       for (int j = 0; j <= i; ++j) {
-        sum += grad_probs[square + i * shape.sequence + j] * k[origin + j * shape.stride() + c];
+        sum += dz[j] * key[j * shape.kv_stride() + c];
       }
-      grad_q[origin + i * shape.stride() + c] = scale * sum;
+      grad_q[shape.origin(pair) + i * shape.stride() + c] = scale * sum;
     }
   }
 
-  MESHPARITY_HD void key_grad(int origin, int square, int j) const {
+  MESHPARITY_HD void key_grad(int first, int j) const {
     for (int c = 0; c < shape.head_dim; ++c) {
       T key_sum = 0;
       T value_sum = 0;
-      for (int i = j; i < shape.sequence; ++i) {
-        const int at = square + i * shape.sequence + j;
-        const int token = origin + i * shape.stride() + c;
-        const T p = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
-        key_sum += grad_probs[at] * q[token];
-        value_sum += p * grad_context[token];
+      for (int pair = first; pair < first + shape.sharers(); ++pair) {
+        for (int i = j; i < shape.sequence; ++i) {
+          const int at = square(pair) + i * shape.sequence + j;
+          const int token = shape.origin(pair) + i * shape.stride() + c;
+          const T p = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
+          key_sum += grad_probs[at] * q[token];
+          value_sum += p * grad_context[token];
+        }
       }
-      grad_k[origin + j * shape.stride() + c] = scale * key_sum;
-      grad_v[origin + j * shape.stride() + c] = value_sum;
+      const int out = shape.kv_origin(first) + j * shape.kv_stride() + c;
+      grad_k[out] = scale * key_sum;
+      grad_v[out] = value_sum;
     }
+  }
+};
+
+/// d sink = - sum over samples and queries ascending of p_sink (d_context . context), from zero;
+/// one head a lane.
+template <class T>
+struct AttentionSinkGrad {
+  const T* sink_probs;
+  const T* context;
+  const T* grad_context;
+  T* grad_sinks;  // [heads]
+  AttentionShape shape;
+
+  int groups() const { return chunks_of(shape.heads); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, shape.heads, [&](int head) {
+      T sum = 0;
+      for (int sample = 0; sample < shape.samples; ++sample) {
+        const int pair = sample * shape.heads + head;
+        for (int i = 0; i < shape.sequence; ++i) {
+          const int token = shape.origin(pair) + i * shape.stride();
+          sum += sink_probs[pair * shape.sequence + i] *
+                 dot(grad_context + token, context + token, shape.head_dim);
+        }
+      }
+      grad_sinks[head] = -sum;
+    });
   }
 };
 

@@ -10,7 +10,7 @@
 namespace meshparity {
 namespace {
 
-constexpr AttentionShape kShape = {2, 2, 3, 2};  // 2 samples, 2 heads, 3 tokens, 2 features
+constexpr AttentionShape kShape = {2, 2, 2, 3, 2};  // 2 samples, 2 heads, 3 tokens, 2 features
 constexpr int kFeatures = 2 * 3 * 2 * 2;
 constexpr int kPairs = 2 * 2 * 3 * 3;
 const DropoutRule<double> kRule = {100, 0.5};
@@ -41,9 +41,9 @@ struct Problem {
   }
 
   void forward(int lanes, bool dropout) {
-    LaneTeam(lanes).run(AttentionForward<double>{q.data(), k.data(), v.data(),
+    LaneTeam(lanes).run(AttentionForward<double>{q.data(), k.data(), v.data(), nullptr,
                                                  dropout ? words.data() : nullptr, probs.data(),
-                                                 context.data(), kShape, 1.0, kRule});
+                                                 nullptr, context.data(), kShape, 1.0, kRule});
   }
 };
 

@@ -55,7 +55,7 @@ struct EmbeddingScatter {
   }
 };
 
-/// x[row] += table[row mod sequence]
+/// x[row] += table[(first + row) mod sequence]
 template <class T>
 struct AddPositions {
   T* x;            // [rows, width]
@@ -63,12 +63,13 @@ struct AddPositions {
   int rows;
   int width;
   int sequence;
+  int first;  // place of row 0 in the micro-batch
 
   int groups() const { return rows; }
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int row) const {
-    const T* position = table + (row % sequence) * width;
+    const T* position = table + ((first + row) % sequence) * width;
     for_lanes(group, width, [&](int i) { x[row * width + i] += position[i]; });
   }
 };

@@ -43,10 +43,10 @@ TEST(Embedding, PositionsRepeatWithEverySample) {
   for (const int lanes : kLaneCounts) {
     std::vector<double> x(12, 0.5);
 
-    LaneTeam(lanes).run(AddPositions<double>{x.data(), table.data(), 4, 3, 2});
+    LaneTeam(lanes).run(AddPositions<double>{x.data(), table.data(), 4, 3, 2, 1});
 
-    EXPECT_EQ(x, (std::vector<double>{1.5, 2.5, 3.5, 10.5, 20.5, 30.5,  //
-                                      1.5, 2.5, 3.5, 10.5, 20.5, 30.5}));
+    EXPECT_EQ(x, (std::vector<double>{10.5, 20.5, 30.5, 1.5, 2.5, 3.5,  //
+                                      10.5, 20.5, 30.5, 1.5, 2.5, 3.5}));
   }
 }
 

@@ -9,7 +9,7 @@ template <class T>
 struct LayerNormForward {
   const T* x;        // [rows, width]
   const T* weight;   // [width]
-  const T* bias;     // [width]
+  const T* bias;     // [width]; null: none
   T* out;            // [rows, width]
   T* mean;           // [rows], for the backward pass
   T* inverse_sigma;  // [rows]
@@ -29,7 +29,8 @@ struct LayerNormForward {
     for_lanes(group, width, [&](int i) { squares += (in[i] - center) * (in[i] - center); });
     const T inverse = T(1) / std::sqrt(group.sum(squares) / static_cast<T>(width) + epsilon);
     for_lanes(group, width, [&](int i) {
-      out[row * width + i] = weight[i] * ((in[i] - center) * inverse) + bias[i];
+      const T scaled = weight[i] * ((in[i] - center) * inverse);
+      out[row * width + i] = bias == nullptr ? scaled : scaled + bias[i];
     });
     if (group.lane() == 0) {
       mean[row] = center;
@@ -82,7 +83,7 @@ struct LayerNormParameterGrad {
   const T* inverse_sigma;
   const T* grad_out;
   T* grad_weight;  // [width]
-  T* grad_bias;    // [width]
+  T* grad_bias;    // [width]; null: none
   int rows;
   int width;
 
@@ -92,7 +93,9 @@ struct LayerNormParameterGrad {
   MESHPARITY_HD void operator()(const G& group, int block) const {
     for_chunk(group, block, width, [&](int i) {
       grad_weight[i] = 0;
-      grad_bias[i] = 0;
+      if (grad_bias != nullptr) {
+        grad_bias[i] = 0;
+      }
     });
     for (int row = 0; row < rows; ++row) {
       const T center = mean[row];
@@ -100,7 +103,9 @@ struct LayerNormParameterGrad {
       for_chunk(group, block, width, [&](int i) {
         const T dy = grad_out[row * width + i];
         grad_weight[i] += dy * ((x[row * width + i] - center) * inverse);
-        grad_bias[i] += dy;
+        if (grad_bias != nullptr) {
+          grad_bias[i] += dy;
+        }
       });
     }
   }

@@ -5,6 +5,36 @@
 #include <algorithm>
 
 namespace meshparity {
+namespace {
+
+Box box_of(std::int64_t sample, std::int64_t position, std::int64_t samples, std::int64_t positions,
+           const Box& of_a_row) {
+  Box box = {{sample, position}, {samples, positions}};
+  box.start.insert(box.start.end(), of_a_row.start.begin(), of_a_row.start.end());
+  box.extent.insert(box.extent.end(), of_a_row.extent.begin(), of_a_row.extent.end());
+  return box;
+}
+
+}  // namespace
+
+std::vector<Box> row_boxes(const BatchPlace& place, RowRange rows, const Box& of_a_row) {
+  std::vector<Box> boxes;
+  int next = rows.first;
+  const int end = rows.first + rows.count;
+  while (next < end) {
+    const int position = next % place.sequence;
+    const int samples = position == 0 ? (end - next) / place.sequence : 0;
+    const int positions =
+        samples > 0 ? place.sequence : std::min(place.sequence - position, end - next);
+    boxes.push_back(box_of(place.first_sample + next / place.sequence, position,
+                           std::max(samples, 1), positions, of_a_row));
+    next += std::max(samples, 1) * positions;
+  }
+  if (boxes.empty()) {
+    boxes.push_back(box_of(place.first_sample, 0, 0, 0, of_a_row));
+  }
+  return boxes;
+}
 
 template <class T>
 ActivationRecords<T>::ActivationRecords(const ModelSpec& model, const Mesh& mesh,
@@ -29,8 +59,22 @@ void ActivationRecords<T>::piece(Phase phase, const std::string& name, Box box,
 }
 
 template <class T>
+void ActivationRecords<T>::rows_piece(Phase phase, const std::string& name, RowRange rows,
+                                      const Box& of_a_row, std::span<const T> values) {
+  recorder_.record(phase, name,
+                   {place_.step, place_.mb, BoxPlacement{row_boxes(place_, rows, of_a_row)}, ""},
+                   values);
+}
+
+template <class T>
 void ActivationRecords<T>::features(Phase phase, const std::string& name, const Tensor<T>& values) {
-  if (recorder_.wants(phase, name)) {
+  if (!recorder_.wants(phase, name)) {
+    return;
+  }
+  if (values.tp == shard(0)) {
+    const RowRange rows = row_share(place_.rows(), mesh_.degree(Axis::tp), mesh_.index(Axis::tp));
+    rows_piece(phase, name, rows, {{0}, {model_.hidden}}, on_host(values));
+  } else {
     const int first = values.tp == rep() ? 0 : mesh_.index(Axis::tp) * values.columns;
     piece(phase, name,
           {{place_.first_sample, 0, first}, {place_.samples, place_.sequence, values.columns}},
@@ -48,6 +92,22 @@ void ActivationRecords<T>::heads(Phase phase, const std::string& name, const Ten
            {place_.samples, place_.sequence, count, model_.head_dim}},
           values);
   }
+}
+
+template <class T>
+void ActivationRecords<T>::kv_heads(Phase phase, const std::string& name, const Tensor<T>& values,
+                                    int copies) {
+  if (!recorder_.wants(phase, name)) {
+    return;
+  }
+  values.demand(shard(1));
+  const int tp_index = mesh_.index(Axis::tp);
+  const int count = values.columns / model_.head_dim;
+  const RowRange rows = row_share(values.rows, copies, tp_index % copies);
+  const auto width = static_cast<std::size_t>(values.columns);
+  rows_piece(phase, name, rows, {{tp_index / copies * count, 0}, {count, model_.head_dim}},
+             on_host(values).subspan(static_cast<std::size_t>(rows.first) * width,
+                                     static_cast<std::size_t>(rows.count) * width));
 }
 
 template <class T>

@@ -12,6 +12,11 @@
 
 namespace meshparity {
 
+/// Rows of a micro-batch, row-major over (sample, position), as boxes of a record [B, S, ...]: the
+/// rest of a sample, whole samples, the beginning of one. `of_a_row` is the place in the dims that
+/// follow.
+std::vector<Box> row_boxes(const BatchPlace& place, RowRange rows, const Box& of_a_row);
+
 template <class T>
 class ActivationRecords {
  public:
@@ -20,10 +25,15 @@ class ActivationRecords {
   /// What follows belongs to this micro-batch.
   void begin(const BatchPlace& place) { place_ = place; }
 
-  /// [B, S, width]: whole (Rep) or this rank's features (Shard(1)).
+  bool wants(Phase phase, const std::string& name) const { return recorder_.wants(phase, name); }
+
+  /// [B, S, width]: whole (Rep), this rank's rows (Shard(0)) or its features (Shard(1)).
   void features(Phase phase, const std::string& name, const Tensor<T>& values);
   /// [B, S, heads, head_dim]: this rank's heads.
   void heads(Phase phase, const std::string& name, const Tensor<T>& values);
+  /// [B, S, kv_heads, head_dim]: this rank's key or value heads. Where `copies` ranks hold the
+  /// same, each gives its share of the rows, so that a record holds every element once.
+  void kv_heads(Phase phase, const std::string& name, const Tensor<T>& values, int copies);
   /// [B, heads, S, S]: this rank's heads; rows are (sample, head, query).
   void scores(Phase phase, const std::string& name, const Tensor<T>& values);
   /// [B, S, vocabulary]: this rank's columns without padding.
@@ -37,6 +47,8 @@ class ActivationRecords {
 
  private:
   void piece(Phase phase, const std::string& name, Box box, const Tensor<T>& values);
+  void rows_piece(Phase phase, const std::string& name, RowRange rows, const Box& of_a_row,
+                  std::span<const T> values);
   std::span<const T> on_host(const Tensor<T>& values);
 
   const ModelSpec& model_;

@@ -10,15 +10,20 @@ Param<T>& of_layer(Parameters<T>& params, int layer, const char* name) {
   return params.at(fmt::format("layer{}.{}", layer, name));
 }
 
+template <class T>
+Param<T>* find(Parameters<T>& params, int layer, const char* name) {
+  return params.find(fmt::format("layer{}.{}", layer, name));
+}
+
 }  // namespace
 
 template <class T>
 Block<T>::Saved::Saved(const RankParts<T>& parts)
-    : norm1(parts.extent, parts.backend),
-      norm2(parts.extent, parts.backend),
+    : norm1(parts),
+      norm2(parts),
       attention(parts),
       mlp(parts),
-      normed1(parts.backend, MemoryTag::activation_W, parts.extent.rows * parts.model.hidden),
+      normed1(parts.backend, MemoryTag::activation_W, parts.stream_count()),
       residual(parts.backend, MemoryTag::activation_B, normed1.count()),
       normed2(parts.backend, MemoryTag::activation_W, normed1.count()),
       out(parts.backend, MemoryTag::activation_B, normed1.count()),
@@ -26,12 +31,12 @@ Block<T>::Saved::Saved(const RankParts<T>& parts)
       words2(parts.words.buffer(parts.backend, normed1.count())) {}
 
 template <class T>
-Block<T>::Block(RankParts<T>& parts, Parameters<T>& params, int layer)
+Block<T>::Block(RankParts<T>& parts, Parameters<T>& params, const Rotation<T>& rotation, int layer)
     : parts_(parts),
       layer_(layer),
-      norm1_(parts, of_layer(params, layer, "norm1.weight"), of_layer(params, layer, "norm1.bias")),
-      norm2_(parts, of_layer(params, layer, "norm2.weight"), of_layer(params, layer, "norm2.bias")),
-      attention_(parts, params, layer),
+      norm1_(parts, of_layer(params, layer, "norm1.weight"), find(params, layer, "norm1.bias")),
+      norm2_(parts, of_layer(params, layer, "norm2.weight"), find(params, layer, "norm2.bias")),
+      attention_(parts, params, rotation, layer),
       mlp_(parts, params, layer) {}
 
 template <class T>
@@ -48,14 +53,15 @@ Tensor<T> Block<T>::forward(const BatchPlace& place, const Tensor<T>& x, Saved& 
 
 template <class T>
 Tensor<T> Block<T>::attention_half(const BatchPlace& place, const Tensor<T>& x, Saved& saved) {
-  Tensor<T> normed = matrix_in(saved.normed1, x.rows, rep());
+  Tensor<T> normed = matrix_in(saved.normed1, x.rows, parts_.stream());
   Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
-  Tensor<T> out = matrix_in(saved.residual, x.rows, rep());
+  Tensor<T> out = matrix_in(saved.residual, x.rows, parts_.stream());
   norm1_.forward(x, normed, saved.norm1);
   parts_.records.features(Phase::forward, name("norm1"), normed);
   attention_.forward(place, normed, branch, saved.attention);
-  parts_.words.fill_hidden(WordOp::attention_residual_dropout, layer_, place, saved.words1);
-  branch.demand(rep());
+  parts_.words.fill_hidden(WordOp::attention_residual_dropout, layer_, place, parts_.extent.stream,
+                           saved.words1);
+  branch.demand(parts_.stream());
   parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words1.get(), out.data,
                                         out.count(), parts_.words.template rule<T>()});
   parts_.records.features(Phase::forward, name("attn.residual"), out);
@@ -64,14 +70,15 @@ Tensor<T> Block<T>::attention_half(const BatchPlace& place, const Tensor<T>& x, 
 
 template <class T>
 Tensor<T> Block<T>::mlp_half(const BatchPlace& place, const Tensor<T>& x, Saved& saved) {
-  Tensor<T> normed = matrix_in(saved.normed2, x.rows, rep());
+  Tensor<T> normed = matrix_in(saved.normed2, x.rows, parts_.stream());
   Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
-  Tensor<T> out = matrix_in(saved.out, x.rows, rep());
+  Tensor<T> out = matrix_in(saved.out, x.rows, parts_.stream());
   norm2_.forward(x, normed, saved.norm2);
   parts_.records.features(Phase::forward, name("norm2"), normed);
   mlp_.forward(place, normed, branch, saved.mlp);
-  parts_.words.fill_hidden(WordOp::mlp_residual_dropout, layer_, place, saved.words2);
-  branch.demand(rep());
+  parts_.words.fill_hidden(WordOp::mlp_residual_dropout, layer_, place, parts_.extent.stream,
+                           saved.words2);
+  branch.demand(parts_.stream());
   parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words2.get(), out.data,
                                         out.count(), parts_.words.template rule<T>()});
   parts_.records.features(Phase::forward, name("out"), out);
@@ -81,7 +88,7 @@ Tensor<T> Block<T>::mlp_half(const BatchPlace& place, const Tensor<T>& x, Saved&
 template <class T>
 void Block<T>::backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
   parts_.beat();
-  grad.demand(rep());
+  grad.demand(parts_.stream());
   parts_.records.features(Phase::backward, name("out"), grad);
   mlp_half_backward(place, grad, saved);
   parts_.records.features(Phase::backward, name("attn.residual"), grad);
@@ -91,7 +98,7 @@ void Block<T>::backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) 
 
 template <class T>
 void Block<T>::mlp_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
-  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, rep());
+  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, parts_.stream());
   Tensor<T> back = matrix_in(parts_.work.back, grad.rows, part());
   parts_.backend.run(Dropout<T>{grad.data, saved.words2.get(), branch.data, branch.count(),
                                 parts_.words.template rule<T>()});
@@ -104,7 +111,7 @@ void Block<T>::mlp_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved
 
 template <class T>
 void Block<T>::attention_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved) {
-  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, rep());
+  const Tensor<T> branch = matrix_in(parts_.work.branch, grad.rows, parts_.stream());
   Tensor<T> back = matrix_in(parts_.work.back, grad.rows, part());
   parts_.backend.run(Dropout<T>{grad.data, saved.words1.get(), branch.data, branch.count(),
                                 parts_.words.template rule<T>()});

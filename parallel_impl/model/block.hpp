@@ -16,13 +16,13 @@ class Block {
     typename NormLayer<T>::Saved norm1, norm2;
     typename AttentionLayer<T>::Saved attention;
     typename MlpLayer<T>::Saved mlp;
-    Buffer<T> normed1, residual, normed2, out;  // [rows, hidden]
+    Buffer<T> normed1, residual, normed2, out;  // [stream rows, hidden]
     WordBuffer words1, words2;
   };
 
-  Block(RankParts<T>& parts, Parameters<T>& params, int layer);
+  Block(RankParts<T>& parts, Parameters<T>& params, const Rotation<T>& rotation, int layer);
 
-  /// x Rep -> Rep, in `saved`; x must live until the backward pass.
+  /// From the stream into the stream, in `saved`; x must live until the backward pass.
   Tensor<T> forward(const BatchPlace& place, const Tensor<T>& x, Saved& saved);
   /// Turns the gradient of the block's output into that of its input.
   void backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved);

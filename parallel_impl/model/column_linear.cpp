@@ -5,14 +5,16 @@
 namespace meshparity {
 
 template <class T>
-ColumnLinear<T>::ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>& bias)
+ColumnLinear<T>::ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias)
     : parts_(parts), weight_(weight), bias_(bias) {}
 
 template <class T>
 void ColumnLinear<T>::forward(const Tensor<T>& x, Tensor<T>& out) const {
   x.demand(rep());
   parts_.backend.run(product(x, weight_.value, out));
-  parts_.backend.run(AddBias<T>{out.data, bias_.value, out.rows, out.columns});
+  if (bias_ != nullptr) {
+    parts_.backend.run(AddBias<T>{out.data, bias_->value, out.rows, out.columns});
+  }
   out.tp = shard(1);
 }
 
@@ -30,8 +32,10 @@ void ColumnLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out)
   T* sum = parts_.work.param_grad.data();
   parts_.backend.run(transposed_product(x, grad_out, sum));
   add_param_grad(parts_, weight_);
-  parts_.backend.run(ColumnSum<T>{grad_out.data, sum, grad_out.rows, grad_out.columns});
-  add_param_grad(parts_, bias_);
+  if (bias_ != nullptr) {
+    parts_.backend.run(ColumnSum<T>{grad_out.data, sum, grad_out.rows, grad_out.columns});
+    add_param_grad(parts_, *bias_);
+  }
 }
 
 template class ColumnLinear<double>;

@@ -8,19 +8,19 @@ namespace meshparity {
 template <class T>
 class ColumnLinear {
  public:
-  ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>& bias);
+  ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias);
 
   /// x Rep -> out Shard(1).
   void forward(const Tensor<T>& x, Tensor<T>& out) const;
   /// grad_out Shard(1) -> grad_x Part; the caller sums it, after adding its siblings'.
   void input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const;
-  /// Adds x^T grad_out and the sums of grad_out's columns to the accumulators.
+  /// Adds x^T grad_out, and for a bias the sums of grad_out's columns, to the accumulators.
   void weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) const;
 
  private:
   RankParts<T>& parts_;
   Param<T>& weight_;
-  Param<T>& bias_;
+  Param<T>* bias_;  // null: none
 };
 
 }  // namespace meshparity

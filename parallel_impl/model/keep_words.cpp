@@ -20,13 +20,14 @@ WordStream KeepWords::stream(WordOp op, int layer, int step) const {
   return {seed_, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(layer), op};
 }
 
-void KeepWords::fill_hidden(WordOp op, int layer, const BatchPlace& place, WordBuffer& out) {
+void KeepWords::fill_hidden(WordOp op, int layer, const BatchPlace& place, RowRange rows,
+                            WordBuffer& out) {
   if (!enabled_) {
     return;
   }
-  const std::uint64_t row = static_cast<std::uint64_t>(place.sequence) * hidden_;
-  host_.resize(static_cast<std::size_t>(place.samples * row));
-  stream(op, layer, place.step).fill(place.first_sample * row, host_);
+  const auto first = static_cast<std::uint64_t>(place.first_sample) * place.sequence + rows.first;
+  host_.resize(static_cast<std::size_t>(rows.count) * hidden_);
+  stream(op, layer, place.step).fill(first * hidden_, host_);
   out.words_.upload(host_);
 }
 

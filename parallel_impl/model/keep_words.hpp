@@ -9,6 +9,7 @@
 #include "fixtures/random_words.hpp"
 #include "parallel_impl/backend/buffer.hpp"
 #include "parallel_impl/model/micro_batch.hpp"
+#include "parallel_impl/model/placement.hpp"
 
 namespace meshparity {
 
@@ -30,8 +31,8 @@ class KeepWords {
 
   /// Room for the words of `count` elements; none when the case has no dropout.
   WordBuffer buffer(Memory& memory, std::int64_t count) const;
-  /// Elements (sample*S + position)*h + feature of the micro-batch.
-  void fill_hidden(WordOp op, int layer, const BatchPlace& place, WordBuffer& out);
+  /// Elements (sample*S + position)*h + feature of these rows of the micro-batch.
+  void fill_hidden(WordOp op, int layer, const BatchPlace& place, RowRange rows, WordBuffer& out);
   /// Elements ((sample*a + head)*S + query)*S + key, heads [first_head, first_head + heads).
   struct Heads {
     int first = 0;

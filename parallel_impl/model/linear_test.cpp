@@ -9,6 +9,7 @@
 
 #include "parallel_impl/model/column_linear.hpp"
 #include "parallel_impl/model/row_linear.hpp"
+#include "parallel_impl/model/stream.hpp"
 #include "parallel_impl/model/test_rank.hpp"
 
 namespace meshparity {
@@ -86,7 +87,7 @@ TEST(ColumnLinear, FourColumnPartsMakeTheDenseProduct) {
     mine.resize(kRows * kOut / kParts);
     Tensor<double> out = {mine.data(), kRows, kOut / kParts, part()};
 
-    ColumnLinear<double>(self.parts, weight, bias)
+    ColumnLinear<double>(self.parts, weight, &bias)
         .forward(Tensor<double>{x.data(), kRows, kIn, rep()}, out);
 
     EXPECT_EQ(out.tp, shard(1));
@@ -114,7 +115,7 @@ std::array<std::vector<double>, kParts> row_parts(const CaseSpec& spec) {
     mine.resize(kRows * kOut);
     Tensor<double> out = {mine.data(), kRows, kOut, part()};
 
-    RowLinear<double>(self.parts, weight, bias, "mlp.down")
+    RowLinear<double>(self.parts, weight, &bias, "mlp.down")
         .forward(BatchPlace{}, Tensor<double>{x.data(), kRows, 2, shard(1)}, out);
 
     EXPECT_EQ(out.tp, rep());
@@ -162,7 +163,7 @@ TEST(ColumnLinear, GradientsOfPartsMakeTheDenseGradients) {
     std::vector<double> x = columns_of(x_at, 0, kIn);
     std::vector<double> dy = columns_of(dy_at, 3 * rank, 3);
     std::vector<double> dx(kRows * kIn);
-    const ColumnLinear<double> linear(self.parts, weight, bias);
+    const ColumnLinear<double> linear(self.parts, weight, &bias);
     const Tensor<double> grad = {dy.data(), kRows, 3, shard(1)};
     Tensor<double> grad_x = {dx.data(), kRows, kIn, rep()};
 

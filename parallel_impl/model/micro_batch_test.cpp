@@ -59,7 +59,7 @@ TEST(KeepWords, HiddenWordsGoByGlobalSamplePositionAndFeature) {
   WordBuffer out = words.buffer(*backend, 5 * 8);
   const BatchPlace place = batch_place(micro(), spec, Mesh(spec, 1), 2, 0);  // sample 2
 
-  words.fill_hidden(WordOp::mlp_residual_dropout, 1, place, out);
+  words.fill_hidden(WordOp::mlp_residual_dropout, 1, place, {0, 5}, out);
 
   const WordStream stream = {spec.seed, 2, 1, WordOp::mlp_residual_dropout};
   for (unsigned position = 0; position < 5; ++position) {
@@ -96,7 +96,7 @@ TEST(KeepWords, ThereAreNoneWithoutDropout) {
   WordBuffer out = words.buffer(*backend, 40);
 
   words.fill_hidden(WordOp::embedding_dropout, 0, batch_place(micro(), spec, Mesh(spec, 0), 0, 0),
-                    out);
+                    {0, 5}, out);
 
   EXPECT_EQ(out.get(), nullptr);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "parallel_impl/model/stream.hpp"
+
 namespace meshparity {
 namespace {
 
@@ -10,20 +12,31 @@ Param<T>& of_layer(Parameters<T>& params, int layer, const char* name) {
   return params.at(fmt::format("layer{}.mlp.{}", layer, name));
 }
 
+template <class T>
+Param<T>* find(Parameters<T>& params, int layer, const char* name) {
+  return params.find(fmt::format("layer{}.mlp.{}", layer, name));
+}
+
 }  // namespace
 
 template <class T>
 MlpLayer<T>::Saved::Saved(const RankParts<T>& parts)
     : up(parts.backend, MemoryTag::activation_B, parts.extent.rows * parts.extent.ffn),
-      act(parts.backend, MemoryTag::activation_W, up.count()) {}
+      act(parts.backend, MemoryTag::activation_W, up.count()),
+      gate(parts.backend, MemoryTag::activation_B,
+           parts.model.activation == Activation::swiglu ? up.count() : 0) {}
 
 template <class T>
 MlpLayer<T>::MlpLayer(RankParts<T>& parts, Parameters<T>& params, int layer)
     : parts_(parts),
       layer_(layer),
-      up_(parts, of_layer(params, layer, "up.weight"), of_layer(params, layer, "up.bias")),
-      down_(parts, of_layer(params, layer, "down.weight"), of_layer(params, layer, "down.bias"),
-            "mlp.down") {}
+      up_(parts, of_layer(params, layer, "up.weight"), find(params, layer, "up.bias")),
+      down_(parts, of_layer(params, layer, "down.weight"), find(params, layer, "down.bias"),
+            "mlp.down") {
+  if (parts.model.activation == Activation::swiglu) {
+    gate_.emplace(parts, of_layer(params, layer, "gate.weight"), find(params, layer, "gate.bias"));
+  }
+}
 
 template <class T>
 std::string MlpLayer<T>::name(const char* record) const {
@@ -34,29 +47,77 @@ template <class T>
 void MlpLayer<T>::forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out,
                           Saved& saved) const {
   saved.x = x;
+  activate(all_rows(parts_, x, parts_.work.gathered, site_in(place, layer_, "mlp.up", "forward")),
+           saved);
+  down_.forward(place, matrix_in(saved.act, parts_.extent.rows, shard(1)), out);
+  parts_.records.features(Phase::forward, name("out"), out);
+}
+
+template <class T>
+void MlpLayer<T>::activate(const Tensor<T>& x, Saved& saved) const {
   Tensor<T> up = matrix_in(saved.up, x.rows, shard(1));
   const Tensor<T> act = matrix_in(saved.act, x.rows, shard(1));
-  up_.forward(x, up);
+  if (gate_) {
+    Tensor<T> gate = matrix_in(saved.gate, x.rows, shard(1));
+    gate_->forward(x, gate);
+    up_.forward(x, up);
+    parts_.records.features(Phase::forward, name("gate"), gate);
+    parts_.backend.run(SwigluForward<T>{gate.data, up.data, act.data, act.count()});
+  } else {
+    up_.forward(x, up);
+    parts_.backend.run(GeluForward<T>{up.data, act.data, act.count()});
+  }
   parts_.records.features(Phase::forward, name("up"), up);
-  parts_.backend.run(GeluForward<T>{up.data, act.data, act.count()});
   parts_.records.features(Phase::forward, name("act"), act);
-  down_.forward(place, act, out);
-  parts_.records.features(Phase::forward, name("out"), out);
 }
 
 template <class T>
 void MlpLayer<T>::backward(const BatchPlace& place, const Tensor<T>& grad_out, Tensor<T>& grad_x,
                            Saved& saved) const {
-  const int rows = grad_out.rows;
+  const int rows = parts_.extent.rows;
   Tensor<T> grad = matrix_in(parts_.work.grad_ffn, rows, shard(1));
-  down_.weight_grad(matrix_in(saved.act, rows, shard(1)), grad_out);
-  down_.input_grad(grad_out, grad);
+  down_.bias_grad(grad_out);
+  const Tensor<T> grad_rows = down_.all_rows_of(place, grad_out);
+  down_.weight_grad(matrix_in(saved.act, rows, shard(1)), grad_rows);
+  down_.input_grad(grad_rows, grad);
   parts_.records.features(Phase::backward, name("act"), grad);
-  parts_.backend.run(GeluBackward<T>{saved.up.data(), grad.data, grad.data, grad.count()});
+  activate_backward(saved);
+  inputs_backward(place, grad_x, saved);
+}
+
+/// The gradient of `act` in work.grad_ffn becomes that of `up`; that of `gate` goes to its own.
+template <class T>
+void MlpLayer<T>::activate_backward(Saved& saved) const {
+  const Tensor<T> grad = matrix_in(parts_.work.grad_ffn, parts_.extent.rows, shard(1));
+  if (!gate_) {
+    parts_.backend.run(GeluBackward<T>{saved.up.data(), grad.data, grad.data, grad.count()});
+    parts_.records.features(Phase::backward, name("up"), grad);
+    return;
+  }
+  const Tensor<T> grad_gate = matrix_in(parts_.work.grad_gate, grad.rows, shard(1));
+  parts_.backend.run(SwigluBackward<T>{saved.gate.data(), saved.up.data(), grad.data,
+                                       grad_gate.data, grad.data, grad.count()});
   parts_.records.features(Phase::backward, name("up"), grad);
-  up_.weight_grad(saved.x, grad);
-  up_.input_grad(grad, grad_x);
-  sum_over_tp(parts_, grad_x, site_in(place, layer_, "mlp.up", "backward"));
+  parts_.records.features(Phase::backward, name("gate"), grad_gate);
+}
+
+template <class T>
+void MlpLayer<T>::inputs_backward(const BatchPlace& place, Tensor<T>& grad_x, Saved& saved) const {
+  Workspace<T>& work = parts_.work;
+  const Tensor<T> grad = matrix_in(work.grad_ffn, parts_.extent.rows, shard(1));
+  const Tensor<T> x =
+      all_rows(parts_, saved.x, work.gathered, site_in(place, layer_, "mlp.up.input", "backward"));
+  Tensor<T> share = before_sum(parts_, grad_x);
+  up_.weight_grad(x, grad);
+  up_.input_grad(grad, share);
+  if (gate_) {
+    const Tensor<T> grad_gate = matrix_in(work.grad_gate, grad.rows, shard(1));
+    Tensor<T> sibling = matrix_in(work.partial, grad.rows, part());
+    gate_->weight_grad(x, grad_gate);
+    gate_->input_grad(grad_gate, sibling);
+    parts_.backend.run(AddInto<T>{sibling.data, share.data, share.count()});
+  }
+  sum_into_stream(parts_, share, grad_x, site_in(place, layer_, "mlp.up", "backward"));
 }
 
 template class MlpLayer<double>;

@@ -3,38 +3,66 @@
 namespace meshparity {
 
 template <class T>
-NormLayer<T>::Saved::Saved(const LocalExtent& extent, Memory& memory)
-    : mean(memory, MemoryTag::activation_B, extent.rows),
-      inverse_sigma(memory, MemoryTag::activation_B, extent.rows) {}
+NormLayer<T>::Saved::Saved(const RankParts<T>& parts)
+    : mean(parts.backend, MemoryTag::activation_B,
+           parts.model.norm == Norm::layernorm ? parts.extent.stream.count : 0),
+      inverse(parts.backend, MemoryTag::activation_B, parts.extent.stream.count) {}
 
 template <class T>
-NormLayer<T>::NormLayer(RankParts<T>& parts, Param<T>& weight, Param<T>& bias)
-    : parts_(parts),
-      weight_(weight),
-      bias_(bias),
-      bias_grad_(parts.backend, MemoryTag::buffer, bias.count()) {}
+NormLayer<T>::NormLayer(RankParts<T>& parts, Param<T>& weight, Param<T>* bias)
+    : parts_(parts), weight_(weight), bias_(bias) {
+  if (bias != nullptr) {
+    bias_grad_ = Buffer<T>(parts.backend, MemoryTag::buffer, bias->count());
+  }
+}
 
 template <class T>
 void NormLayer<T>::forward(const Tensor<T>& x, Tensor<T>& out, Saved& saved) const {
-  x.demand(rep());
+  x.demand(parts_.stream());
   saved.x = x;
-  parts_.backend.run(LayerNormForward<T>{x.data, weight_.value, bias_.value, out.data,
-                                         saved.mean.data(), saved.inverse_sigma.data(), x.rows,
-                                         x.columns, static_cast<T>(parts_.model.norm_epsilon)});
-  out.tp = rep();
+  const T epsilon = static_cast<T>(parts_.model.norm_epsilon);
+  if (is_rms()) {
+    parts_.backend.run(RmsNormForward<T>{x.data, weight_.value, out.data, saved.inverse.data(),
+                                         x.rows, width(), epsilon});
+  } else {
+    parts_.backend.run(LayerNormForward<T>{
+        x.data, weight_.value, bias_ == nullptr ? nullptr : bias_->value, out.data,
+        saved.mean.data(), saved.inverse.data(), x.rows, width(), epsilon});
+  }
+  out.tp = parts_.stream();
 }
 
 template <class T>
 void NormLayer<T>::backward(Tensor<T>& grad, const Saved& saved) {
-  grad.demand(rep());
+  grad.demand(parts_.stream());
+  if (is_rms()) {
+    rms_norm_backward(grad, saved);
+  } else {
+    layer_norm_backward(grad, saved);
+  }
+}
+
+template <class T>
+void NormLayer<T>::layer_norm_backward(Tensor<T>& grad, const Saved& saved) {
   parts_.backend.run(LayerNormParameterGrad<T>{
-      saved.x.data, saved.mean.data(), saved.inverse_sigma.data(), grad.data,
-      parts_.work.param_grad.data(), bias_grad_.data(), grad.rows, grad.columns});
+      saved.x.data, saved.mean.data(), saved.inverse.data(), grad.data,
+      parts_.work.param_grad.data(), bias_grad_.data(), grad.rows, width()});
   add_param_grad(parts_, weight_);
-  parts_.backend.run(AddInto<T>{bias_grad_.data(), bias_.grad.data(), bias_.count()});
+  if (bias_ != nullptr) {
+    parts_.backend.run(AddInto<T>{bias_grad_.data(), bias_->grad.data(), bias_->count()});
+  }
   parts_.backend.run(LayerNormBackward<T>{saved.x.data, weight_.value, saved.mean.data(),
-                                          saved.inverse_sigma.data(), grad.data, grad.data,
-                                          grad.rows, grad.columns});
+                                          saved.inverse.data(), grad.data, grad.data, grad.rows,
+                                          width()});
+}
+
+template <class T>
+void NormLayer<T>::rms_norm_backward(Tensor<T>& grad, const Saved& saved) {
+  parts_.backend.run(RmsNormParameterGrad<T>{saved.x.data, saved.inverse.data(), grad.data,
+                                             parts_.work.param_grad.data(), grad.rows, width()});
+  add_param_grad(parts_, weight_);
+  parts_.backend.run(RmsNormBackward<T>{saved.x.data, weight_.value, saved.inverse.data(),
+                                        grad.data, grad.data, grad.rows, width()});
 }
 
 template class NormLayer<double>;

@@ -12,6 +12,14 @@
 
 namespace meshparity {
 
+/// What a rank applies a parameter to that every rank of tp holds whole; its gradient is Part over
+/// tp where that is other work on each rank.
+enum class WholeUse {
+  same_work,    // positions, or not whole at all
+  stream_rows,  // norms, biases of row-parallel linears: rows that sequence parallelism cuts
+  local_heads,  // norms of query and key heads
+};
+
 /// A rank's slice of a parameter: rows x columns in memory (a vector is one row), of which the
 /// first `logical` elements exist in the model and make `box`; the rest is vocabulary padding.
 struct ParamSlice {
@@ -20,10 +28,15 @@ struct ParamSlice {
   int columns = 0;
   Box box;
   int logical = 0;
+  WholeUse use = WholeUse::same_work;
+  // With fewer key heads than ranks, tp / kv_heads ranks in a row hold the same slice of a key or
+  // value weight, each from its own query heads a share of the gradient (algorithms.md §1.4, A).
+  int copies = 1;
+  int copy = 0;  // which of them this is
 };
 
 /// Column-parallel linears are cut by outputs, row-parallel ones by inputs (their bias is whole),
-/// the vocabulary by rows; norms and positions are whole on every rank.
+/// the vocabulary by rows, sinks by heads; norms and positions are whole on every rank.
 ParamSlice slice_of(const ParamSpec& param, const ModelSpec& model, int tp, int tp_index);
 
 /// One parameter on this rank. A tied head's value is the embedding's; its gradient is its own.
@@ -48,6 +61,8 @@ class Parameters {
   std::vector<Param<T>>& all() { return params_; }
   /// The parameter must exist.
   Param<T>& at(std::string_view name);
+  /// Null when the model has none of that name.
+  Param<T>* find(std::string_view name);
   void clear_gradients();
   /// The largest count of all.
   int largest() const;

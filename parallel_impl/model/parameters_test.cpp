@@ -57,6 +57,42 @@ TEST(ParamSlice, VocabularyIsCutWithItsPadding) {
   EXPECT_EQ(none.logical, 0);
 }
 
+ParamSlice llama_slice(const std::string& name, int tp, int tp_index) {
+  const ModelSpec model = load_named_model(MESHPARITY_MODELS, "llama-micro");
+  for (const ParamSpec& param : param_table(model)) {
+    if (param.name == name) {
+      return meshparity::slice_of(param, model, tp, tp_index);
+    }
+  }
+  ADD_FAILURE() << name;
+  return {};
+}
+
+TEST(ParamSlice, WithFewerKeyHeadsThanRanksSeveralHoldTheSameKeyWeight) {
+  const ParamSlice first = llama_slice("layer0.attn.k.weight", 4, 2);  // [8, 2 heads * 4]
+  const ParamSlice second = llama_slice("layer0.attn.v.weight", 4, 3);
+  const ParamSlice query = llama_slice("layer0.attn.q.weight", 4, 3);  // [8, 4 heads * 4]
+
+  EXPECT_EQ(first.box, (Box{{0, 4}, {8, 4}}));
+  EXPECT_EQ(second.box, first.box);
+  EXPECT_EQ(first.copies, 2);
+  EXPECT_EQ(first.copy, 0);
+  EXPECT_EQ(second.copy, 1);
+  EXPECT_EQ(query.box, (Box{{0, 12}, {8, 4}}));
+  EXPECT_EQ(query.copies, 1);
+  EXPECT_EQ(llama_slice("layer0.attn.k.weight", 2, 1).copies, 1);
+}
+
+TEST(ParamSlice, WholeParametersSayWhatTheyAreAppliedTo) {
+  EXPECT_EQ(llama_slice("layer0.attn.q_norm.weight", 2, 1).use, WholeUse::local_heads);
+  EXPECT_EQ(llama_slice("layer0.attn.k_norm.weight", 2, 1).use, WholeUse::local_heads);
+  EXPECT_EQ(llama_slice("final_norm.weight", 2, 1).use, WholeUse::stream_rows);
+  EXPECT_EQ(slice_of("layer0.norm1.bias", 2, 1).use, WholeUse::stream_rows);
+  EXPECT_EQ(slice_of("layer0.mlp.down.bias", 2, 1).use, WholeUse::stream_rows);
+  EXPECT_EQ(slice_of("embed.position", 2, 1).use, WholeUse::same_work);
+  EXPECT_EQ(slice_of("layer0.mlp.up.bias", 2, 1).use, WholeUse::same_work);
+}
+
 Mesh mesh_of(int tp, int rank) {
   CaseSpec spec;
   spec.mesh.set_degree(Axis::tp, tp);

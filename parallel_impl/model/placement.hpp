@@ -43,10 +43,24 @@ struct Tensor {
   void demand([[maybe_unused]] TpState state) const { assert(tp == state); }
 };
 
+/// Without rows there are no columns either.
 template <class T>
 Tensor<T> matrix_in(Buffer<T>& buffer, int rows, TpState state) {
-  assert(rows > 0 && buffer.count() % rows == 0);
-  return {buffer.data(), rows, static_cast<int>(buffer.count() / rows), state};
+  assert(rows == 0 ? buffer.count() == 0 : buffer.count() % rows == 0);
+  return {buffer.data(), rows, rows == 0 ? 0 : static_cast<int>(buffer.count() / rows), state};
+}
+
+struct RowRange {
+  int first = 0;
+  int count = 0;
+  bool operator==(const RowRange&) const = default;
+};
+/// Rows of share `index` of `shares`: where they do not divide, the first ones hold one more. Of 5
+/// rows on 3 ranks, 0 and 1 | 2 and 3 | 4.
+constexpr RowRange row_share(int rows, int shares, int index) {
+  const int least = rows / shares;
+  const int longer = rows % shares;
+  return {index * least + (index < longer ? index : longer), least + (index < longer ? 1 : 0)};
 }
 
 }  // namespace meshparity

@@ -33,5 +33,17 @@ TEST(Tensor, SeesABufferAsRowsOfEqualLength) {
   matrix.demand(shard(1));
 }
 
+TEST(RowShare, FirstRanksHoldOneMoreWhereTheRowsDoNotDivide) {
+  EXPECT_EQ(row_share(5, 3, 0), (RowRange{0, 2}));
+  EXPECT_EQ(row_share(5, 3, 1), (RowRange{2, 2}));
+  EXPECT_EQ(row_share(5, 3, 2), (RowRange{4, 1}));
+  EXPECT_EQ(row_share(6, 3, 2), (RowRange{4, 2}));
+}
+
+TEST(RowShare, MoreRanksThanRowsLeaveTheLastWithNone) {
+  EXPECT_EQ(row_share(2, 3, 1), (RowRange{1, 1}));
+  EXPECT_EQ(row_share(2, 3, 2), (RowRange{2, 0}));
+}
+
 }  // namespace
 }  // namespace meshparity

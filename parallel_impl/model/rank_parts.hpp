@@ -17,13 +17,19 @@ namespace meshparity {
 
 /// How much of a micro-batch's work lies on this rank.
 struct LocalExtent {
-  LocalExtent(const ModelSpec& model, const Mesh& mesh, int samples);
+  /// `cuts_rows`: the case has sequence parallelism.
+  LocalExtent(const ModelSpec& model, const Mesh& mesh, bool cuts_rows, int samples);
 
   int samples;
-  int rows;        // samples * sequence
-  int heads;       // of this rank
-  int first_head;  // the first of them
-  int head_width;  // heads * head_dim
+  int rows;         // samples * sequence
+  bool cuts_rows;   // between tensor-parallel regions a rank holds `stream` of these rows only
+  RowRange stream;  // all rows unless cuts_rows
+  int heads;        // of this rank
+  int first_head;   // the first of them
+  int head_width;   // heads * head_dim
+  int kv_heads;     // that they read, one at least
+  int kv_copies;    // ranks in a row that hold the same ones
+  int kv_width;     // kv_heads * head_dim
   int ffn;
 };
 
@@ -33,13 +39,20 @@ struct Workspace {
   Workspace(const ModelSpec& model, const LocalExtent& extent, int largest_param, Memory& memory);
 
   Buffer<T> param_grad;  // of one parameter and micro-batch, before it enters the accumulator
-  Buffer<T> branch;      // [rows, hidden]
-  Buffer<T> back;        // [rows, hidden]
+  Buffer<T> branch;      // [stream rows, hidden]
+  Buffer<T> back;        // [stream rows, hidden]
   Buffer<T> partial;     // [rows, hidden]
-  Buffer<T> grad_context, grad_q, grad_k, grad_v;  // [rows, head_width]
-  Buffer<T> grad_scores;                           // [samples * heads * sequence, sequence]
-  Buffer<T> grad_ffn;                              // [rows, ffn]
+  Buffer<T> whole, gathered, gathered_grad;  // [rows, hidden] where rows are cut, else empty
+  Buffer<T> grad_context, grad_q;            // [rows, head_width]
+  Buffer<T> grad_k, grad_v, kv_sum;          // [rows, kv_width]
+  Buffer<T> grad_scores;                     // [samples * heads * sequence, sequence]
+  Buffer<T> grad_ffn;                        // [rows, ffn]
+  Buffer<T> grad_gate;                       // [rows, ffn], with a gate only
 };
+
+/// Of the tensor-parallel group, the ranks in a row that hold the same key heads: with 2 copies,
+/// ranks 4 and 5 of 8.
+CommGroup kv_group(const CommGroup& tp, int kv_copies);
 
 /// Everything referenced outlives the layers.
 template <class T>
@@ -49,6 +62,7 @@ struct RankParts {
   Backend<T>& backend;
   Comm& comm;
   CommGroup tp;
+  CommGroup kv;  // the ranks of tp that hold the same key heads as this one
   ActivationRecords<T>& records;
   KeepWords& words;
   FaultPlan& faults;
@@ -56,21 +70,17 @@ struct RankParts {
   LocalExtent extent;
   Workspace<T>& work;
 
+  /// Of the activations between tensor-parallel regions.
+  TpState stream() const { return extent.cuts_rows ? shard(0) : rep(); }
+  std::int64_t stream_count() const {
+    return static_cast<std::int64_t>(extent.stream.count) * model.hidden;
+  }
   void beat() const {
     if (board != nullptr) {
       board->beat(mesh.rank());
     }
   }
 };
-
-/// Part -> Rep: the sum over the tensor-parallel group, in its canonical order. With ranks holding
-/// (1, 2) and (10, 20), both end with (11, 22).
-template <class T>
-void sum_over_tp(RankParts<T>& parts, Tensor<T>& values, const Site& site) {
-  values.demand(part());
-  parts.comm.all_reduce(parts.tp, values.span(), ReduceOp::sum, site);
-  values.tp = rep();
-}
 
 inline Site site_in(const BatchPlace& place, int layer, std::string role, std::string phase) {
   return {layer, std::move(role), std::move(phase), place.step, place.mb};

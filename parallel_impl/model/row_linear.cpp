@@ -3,39 +3,48 @@
 #include <utility>
 
 #include "parallel_impl/model/linear.hpp"
+#include "parallel_impl/model/stream.hpp"
 
 namespace meshparity {
 
 template <class T>
-RowLinear<T>::RowLinear(RankParts<T>& parts, Param<T>& weight, Param<T>& bias, std::string role)
+RowLinear<T>::RowLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias, std::string role)
     : parts_(parts), weight_(weight), bias_(bias), role_(std::move(role)) {}
 
 template <class T>
 bool RowLinear<T>::adds_bias_everywhere(const BatchPlace& place) const {
-  return role_ == "attn.out" &&
+  return bias_ != nullptr && role_ == "attn.out" &&
          parts_.faults.fires("rowbias_every_rank", {weight_.spec.layer, role_, "forward",
                                                     place.step, parts_.mesh.rank()});
 }
 
 template <class T>
 void RowLinear<T>::add_bias(Tensor<T>& out) const {
-  parts_.backend.run(AddBias<T>{out.data, bias_.value, out.rows, out.columns});
+  if (bias_ != nullptr) {
+    parts_.backend.run(AddBias<T>{out.data, bias_->value, out.rows, out.columns});
+  }
 }
 
 template <class T>
 void RowLinear<T>::forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out) const {
   x.demand(shard(1));
-  parts_.backend.run(product(x, weight_.value, out));
-  out.tp = part();
+  Tensor<T> share = before_sum(parts_, out);
+  parts_.backend.run(product(x, weight_.value, share));
   const bool everywhere = adds_bias_everywhere(place);
   if (everywhere) {
-    add_bias(out);
+    add_bias(share);
   }
-  parts_.records.contribution(role_, weight_.spec.layer, out);
-  sum_over_tp(parts_, out, site_in(place, weight_.spec.layer, role_, "forward"));
+  parts_.records.contribution(role_, weight_.spec.layer, share);
+  sum_into_stream(parts_, share, out, site_in(place, weight_.spec.layer, role_, "forward"));
   if (!everywhere) {
     add_bias(out);
   }
+}
+
+template <class T>
+Tensor<T> RowLinear<T>::all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out) const {
+  return all_rows(parts_, grad_out, parts_.work.gathered_grad,
+                  site_in(place, weight_.spec.layer, role_, "backward"));
 }
 
 template <class T>
@@ -49,12 +58,18 @@ template <class T>
 void RowLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) const {
   x.demand(shard(1));
   grad_out.demand(rep());
-  T* sum = parts_.work.param_grad.data();
-  parts_.backend.run(transposed_product(x, grad_out, sum));
+  parts_.backend.run(transposed_product(x, grad_out, parts_.work.param_grad.data()));
   add_param_grad(parts_, weight_);
-  // Every rank sees all rows of grad_out, so the bias gradient is whole and not summed again.
-  parts_.backend.run(ColumnSum<T>{grad_out.data, sum, grad_out.rows, grad_out.columns});
-  add_param_grad(parts_, bias_);
+}
+
+template <class T>
+void RowLinear<T>::bias_grad(const Tensor<T>& grad_out) const {
+  grad_out.demand(parts_.stream());
+  if (bias_ != nullptr) {
+    parts_.backend.run(
+        ColumnSum<T>{grad_out.data, parts_.work.param_grad.data(), grad_out.rows, bias_->count()});
+    add_param_grad(parts_, *bias_);
+  }
 }
 
 template class RowLinear<double>;

@@ -10,14 +10,19 @@ namespace meshparity {
 template <class T>
 class RowLinear {
  public:
-  /// `role` names the sum's site, "attn.out" or "mlp.down".
-  RowLinear(RankParts<T>& parts, Param<T>& weight, Param<T>& bias, std::string role);
+  /// `role` names the sum's site, "attn.out" or "mlp.down"; a null bias is none.
+  RowLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias, std::string role);
 
-  /// x Shard(1) -> out Rep.
+  /// x Shard(1) -> out in the stream's state.
   void forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out) const;
+  /// The gradient of `out` with all its rows, Rep; into memory where rows are cut.
+  Tensor<T> all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out) const;
   /// grad_out Rep -> grad_x Shard(1).
   void input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const;
+  /// grad_out Rep.
   void weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) const;
+  /// grad_out in the stream's state: with cut rows the bias gradient is Part over tp.
+  void bias_grad(const Tensor<T>& grad_out) const;
 
  private:
   bool adds_bias_everywhere(const BatchPlace& place) const;
@@ -25,7 +30,7 @@ class RowLinear {
 
   RankParts<T>& parts_;
   Param<T>& weight_;
-  Param<T>& bias_;
+  Param<T>* bias_;
   std::string role_;
 };
 

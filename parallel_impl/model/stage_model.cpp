@@ -1,29 +1,12 @@
 #include "parallel_impl/model/stage_model.hpp"
 
-#include <fmt/format.h>
-
-#include "fixtures/error.hpp"
-
 namespace meshparity {
-
-void require_gpt(const ModelSpec& model) {
-  const bool built = model.norm == Norm::layernorm && model.positions == Positions::learned &&
-                     model.activation == Activation::gelu_erf && model.biases && !model.qk_norm &&
-                     !model.attention_sink && model.kv_heads == model.heads;
-  if (!built) {
-    throw NotBuiltYet(
-        fmt::format("model {}: only LayerNorm, learned positions, erf GELU, biases, no sink and "
-                    "as many key as query heads are built; use gpt-tiny",
-                    model.name));
-  }
-}
 
 template <class T>
 StageModel<T>::Saved::Saved(const StageModel& model)
     : embedding(model.parts_),
-      norm(model.parts_.extent, model.parts_.backend),
-      normed(model.parts_.backend, MemoryTag::activation_W,
-             model.parts_.extent.rows * model.parts_.model.hidden),
+      norm(model.parts_),
+      normed(model.parts_.backend, MemoryTag::activation_W, model.parts_.stream_count()),
       loss(model.parts_, model.loss_.columns()) {
   blocks.reserve(model.blocks_.size());
   for (std::size_t i = 0; i < model.blocks_.size(); ++i) {
@@ -34,13 +17,14 @@ StageModel<T>::Saved::Saved(const StageModel& model)
 template <class T>
 StageModel<T>::StageModel(RankParts<T>& parts, Parameters<T>& params, double smoothing)
     : parts_(parts),
-      embedding_(parts, params.at("embed.weight"), params.at("embed.position")),
-      norm_(parts, params.at("final_norm.weight"), params.at("final_norm.bias")),
+      rotation_(parts.model, parts.backend),
+      embedding_(parts, params.at("embed.weight"), params.find("embed.position")),
+      norm_(parts, params.at("final_norm.weight"), params.find("final_norm.bias")),
       loss_(parts, params.at("head.weight"), smoothing),
-      grad_(parts.backend, MemoryTag::buffer, parts.extent.rows * parts.model.hidden) {
+      grad_(parts.backend, MemoryTag::buffer, parts.stream_count()) {
   blocks_.reserve(static_cast<std::size_t>(parts.model.layers));
   for (int layer = 0; layer < parts.model.layers; ++layer) {
-    blocks_.emplace_back(parts, params, layer);
+    blocks_.emplace_back(parts, params, rotation_, layer);
   }
 }
 
@@ -54,7 +38,7 @@ void StageModel<T>::forward(const MicroBatch<T>& batch, Saved& saved) {
     x = blocks_[i].forward(place, x, saved.blocks[i]);
   }
   parts_.beat();
-  Tensor<T> normed = matrix_in(saved.normed, x.rows, rep());
+  Tensor<T> normed = matrix_in(saved.normed, x.rows, parts_.stream());
   norm_.forward(x, normed, saved.norm);
   parts_.records.features(Phase::forward, "final_norm", normed);
   loss_.forward(batch, normed, saved.loss);
@@ -64,7 +48,7 @@ template <class T>
 void StageModel<T>::backward(const MicroBatch<T>& batch, Saved& saved) {
   parts_.records.begin(batch.place());
   parts_.beat();
-  Tensor<T> grad = matrix_in(grad_, batch.place().rows(), part());
+  Tensor<T> grad = matrix_in(grad_, parts_.extent.stream.count, part());
   loss_.backward(batch, grad, saved.loss);
   parts_.records.features(Phase::backward, "final_norm", grad);
   norm_.backward(grad, saved.norm);

@@ -9,9 +9,6 @@
 
 namespace meshparity {
 
-/// Throws NotBuiltYet for a model that these layers do not make.
-void require_gpt(const ModelSpec& model);
-
 template <class T>
 class StageModel {
  public:
@@ -32,11 +29,12 @@ class StageModel {
 
  private:
   RankParts<T>& parts_;
+  Rotation<T> rotation_;
   VocabEmbedding<T> embedding_;
   std::vector<Block<T>> blocks_;
   NormLayer<T> norm_;
   VocabCrossEntropy<T> loss_;
-  Buffer<T> grad_;  // [rows, hidden], on its way back
+  Buffer<T> grad_;  // [stream rows, hidden], on its way back
 };
 
 }  // namespace meshparity

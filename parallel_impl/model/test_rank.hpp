@@ -26,9 +26,19 @@ struct TestRank {
         params(model, mesh, spec.seed, *backend),
         records(model, mesh, recorder, *backend),
         words(spec, model),
-        work(model, LocalExtent(model, mesh, samples), params.largest(), *backend),
-        parts{model,   mesh,  *backend, comm,    mesh.group({Axis::tp}),
-              records, words, faults,   nullptr, LocalExtent(model, mesh, samples),
+        extent(model, mesh, spec.sequence_parallel, samples),
+        work(model, extent, params.largest(), *backend),
+        parts{model,
+              mesh,
+              *backend,
+              comm,
+              mesh.group({Axis::tp}),
+              kv_group(mesh.group({Axis::tp}), extent.kv_copies),
+              records,
+              words,
+              faults,
+              nullptr,
+              extent,
               work} {}
 
   Mesh mesh;
@@ -39,6 +49,7 @@ struct TestRank {
   Parameters<double> params;
   ActivationRecords<double> records;
   KeepWords words;
+  LocalExtent extent;
   Workspace<double> work;
   RankParts<double> parts;
 };

@@ -1,6 +1,7 @@
 #include "parallel_impl/model/vocab_cross_entropy.hpp"
 
 #include "parallel_impl/model/linear.hpp"
+#include "parallel_impl/model/stream.hpp"
 
 namespace meshparity {
 
@@ -28,10 +29,11 @@ std::span<T> VocabCrossEntropy<T>::summed(Saved& saved) const {
 }
 
 template <class T>
-void VocabCrossEntropy<T>::forward(const MicroBatch<T>& batch, const Tensor<T>& x,
+void VocabCrossEntropy<T>::forward(const MicroBatch<T>& batch, const Tensor<T>& normed,
                                    Saved& saved) const {
-  x.demand(rep());
-  saved.x = x;
+  saved.x = normed;
+  const Tensor<T> x =
+      all_rows(parts_, normed, parts_.work.gathered, site_in(batch.place(), -1, "head", "forward"));
   Tensor<T> logits = matrix_in(saved.logits, x.rows, shard(1));
   parts_.backend.run(product_with_transposed(x, head_.value, logits));
   parts_.records.vocabulary(Phase::forward, "logits", logits, slice_);
@@ -63,16 +65,18 @@ void VocabCrossEntropy<T>::losses(const MicroBatch<T>& batch, Saved& saved) cons
 template <class T>
 void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_x,
                                     Saved& saved) const {
-  const Tensor<T> grad = matrix_in(saved.logits, grad_x.rows, shard(1));
+  const Tensor<T> grad = matrix_in(saved.logits, parts_.extent.rows, shard(1));
   parts_.backend.run(LogitGrad<T>{grad.data, saved.row_max.data(), saved.sums.data(),
                                   batch.labels(), batch.weights(), grad.data, grad.rows, slice_,
                                   static_cast<T>(smoothing_)});
   parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
-  parts_.backend.run(transposed_product(grad, saved.x, parts_.work.param_grad.data()));
+  const Tensor<T> x = all_rows(parts_, saved.x, parts_.work.gathered,
+                               site_in(batch.place(), -1, "head.input", "backward"));
+  parts_.backend.run(transposed_product(grad, x, parts_.work.param_grad.data()));
   add_param_grad(parts_, head_);
-  parts_.backend.run(product(grad, head_.value, grad_x));
-  grad_x.tp = part();
-  sum_over_tp(parts_, grad_x, site_in(batch.place(), -1, "head", "backward"));
+  Tensor<T> share = before_sum(parts_, grad_x);
+  parts_.backend.run(product(grad, head_.value, share));
+  sum_into_stream(parts_, share, grad_x, site_in(batch.place(), -1, "head", "backward"));
 }
 
 template class VocabCrossEntropy<double>;

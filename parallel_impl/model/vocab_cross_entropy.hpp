@@ -24,9 +24,9 @@ class VocabCrossEntropy {
 
   int columns() const { return slice_.width; }
 
-  /// x Rep -> losses Rep, in `saved`.
-  void forward(const MicroBatch<T>& batch, const Tensor<T>& x, Saved& saved) const;
-  /// The gradient of the sum of weighted losses with respect to x, Rep.
+  /// From the stream's last norm to losses Rep, in `saved`.
+  void forward(const MicroBatch<T>& batch, const Tensor<T>& normed, Saved& saved) const;
+  /// The gradient of the sum of weighted losses with respect to it, in the stream.
   void backward(const MicroBatch<T>& batch, Tensor<T>& grad_x, Saved& saved) const;
 
  private:

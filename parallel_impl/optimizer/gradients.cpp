@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "parallel_impl/model/rank_parts.hpp"
 #include "parallel_impl/optimizer/exact_sum.hpp"
 
 namespace meshparity {
@@ -21,6 +24,16 @@ std::vector<T> logical_on_host(const Param<T>& param, Memory& memory) {
   return held;
 }
 
+/// Ranks that hold the same key head; the same for all key and value weights.
+template <class T>
+int most_copies(Parameters<T>& params) {
+  int copies = 1;
+  for (const Param<T>& param : params.all()) {
+    copies = std::max(copies, param.slice.copies);
+  }
+  return copies;
+}
+
 }  // namespace
 
 template <class T>
@@ -28,7 +41,8 @@ Gradients<T>::Gradients(const Parts& parts, Parameters<T>& params)
     : parts_(parts),
       params_(params),
       dp_(parts.mesh.group({Axis::dp})),
-      tp_(parts.mesh.group({Axis::tp})) {}
+      tp_(parts.mesh.group({Axis::tp})),
+      kv_(kv_group(tp_, most_copies(params))) {}
 
 template <class T>
 void Gradients<T>::record_contribution(const Param<T>& param, int step) {
@@ -55,6 +69,53 @@ void Gradients<T>::sum_over_dp(int step) {
 }
 
 template <class T>
+bool Gradients<T>::is_partial(const Param<T>& param) const {
+  return param.slice.use == WholeUse::local_heads ||
+         (param.slice.use == WholeUse::stream_rows && parts_.sequence_parallel);
+}
+
+template <class T>
+void Gradients<T>::sum_over_tp(int step) {
+  std::vector<Param<T>*> copied, partial;
+  for (Param<T>& param : params_.all()) {
+    if (param.slice.copies > 1) {
+      copied.push_back(&param);
+    }
+    if (is_partial(param)) {
+      partial.push_back(&param);
+    }
+  }
+  sum_together(copied, kv_, Site{-1, "grad.kv", "grad", step, 0});
+  const char* role = parts_.sequence_parallel ? "grad.sp" : "grad.tp";
+  sum_together(partial, tp_, Site{-1, role, "grad", step, 0});
+}
+
+template <class T>
+void Gradients<T>::sum_together(const std::vector<Param<T>*>& params, const CommGroup& group,
+                                const Site& site) {
+  if (params.empty() || group.size() == 1) {
+    return;
+  }
+  std::int64_t count = 0;
+  for (const Param<T>* param : params) {
+    count += param->count();
+  }
+  Buffer<T> joined(parts_.backend, MemoryTag::buffer, count);
+  T* next = joined.data();
+  for (const Param<T>* param : params) {
+    parts_.backend.run(Copy<T>{param->grad.data(), next, param->count()});
+    next += param->count();
+  }
+  parts_.comm.all_reduce(group, std::span<T>(joined.data(), static_cast<std::size_t>(count)),
+                         ReduceOp::sum, site);
+  next = joined.data();
+  for (Param<T>* param : params) {
+    parts_.backend.run(Copy<T>{next, param->grad.data(), param->count()});
+    next += param->count();
+  }
+}
+
+template <class T>
 void Gradients<T>::tie() {
   for (Param<T>& head : params_.all()) {
     if (head.is_tied()) {
@@ -75,8 +136,8 @@ void Gradients<T>::divide_by(std::int64_t tokens) {
 
 template <class T>
 bool Gradients<T>::counts_here(const Param<T>& param) const {
-  const bool has_own_slice = param.slice.shard_dim >= 0;
-  return !param.is_tied() && (has_own_slice || tp_.index == 0);
+  const bool holds_it_first = param.slice.shard_dim >= 0 ? param.slice.copy == 0 : tp_.index == 0;
+  return !param.is_tied() && holds_it_first;
 }
 
 template <class T>

@@ -21,12 +21,17 @@ class Gradients {
     Backend<T>& backend;
     Recorder& recorder;
     FaultPlan& faults;
+    bool sequence_parallel = false;
   };
   Gradients(const Parts& parts, Parameters<T>& params);
 
   /// One all-reduce a parameter, in the table's order. At level all, what this rank puts in goes to
   /// /local/step<s>/grad.dp/contribution/<parameter>.
   void sum_over_dp(int step);
+  /// After it, in two coalesced all-reduces: over the ranks with the same key heads the gradients
+  /// of their weights (role grad.kv), over tp those of whole parameters that each rank applied to
+  /// other heads, or with sequence parallelism to other rows (role grad.tp, or grad.sp then).
+  void sum_over_tp(int step);
   /// A tied weight's two uses have a buffer each on every layout, added here once: both end with
   /// embedding + head.
   void tie();
@@ -39,10 +44,12 @@ class Gradients {
  private:
   void record_contribution(const Param<T>& param, int step);
   bool counts_here(const Param<T>& param) const;
+  bool is_partial(const Param<T>& param) const;
+  void sum_together(const std::vector<Param<T>*>& params, const CommGroup& group, const Site& site);
 
   Parts parts_;
   Parameters<T>& params_;
-  CommGroup dp_, tp_;
+  CommGroup dp_, tp_, kv_;
 };
 
 /// min(1, limit / (norm + 1e-6))

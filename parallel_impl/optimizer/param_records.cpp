@@ -2,7 +2,30 @@
 
 #include <fmt/format.h>
 
+#include "parallel_impl/model/placement.hpp"
+
 namespace meshparity {
+namespace {
+
+/// Rows of the slice that this rank records: where several ranks hold it, its share of them.
+RowRange recorded_rows(const ParamSlice& slice) {
+  return row_share(static_cast<int>(slice.box.extent.front()), slice.copies, slice.copy);
+}
+
+Box recorded_box(const ParamSlice& slice) {
+  const RowRange rows = recorded_rows(slice);
+  Box box = slice.box;
+  box.start.front() += rows.first;
+  box.extent.front() = rows.count;
+  return box;
+}
+
+std::int64_t first_recorded(const ParamSlice& slice) {
+  const bool is_matrix = slice.box.extent.size() == 2;
+  return std::int64_t{recorded_rows(slice).first} * (is_matrix ? slice.columns : 1);
+}
+
+}  // namespace
 
 template <class T>
 void ParamRecords<T>::gradients(int step, const std::vector<Param<T>>& params) {
@@ -31,12 +54,27 @@ void ParamRecords<T>::slice(Phase phase, int step, const Param<T>& param, const 
   if (!recorder_.wants(phase, param.spec.name)) {
     return;
   }
-  host_.resize(static_cast<std::size_t>(param.slice.logical));
-  memory_.download(values, host_.data(), host_.size() * sizeof(T));
+  const Box box = recorded_box(param.slice);
+  const std::int64_t first = first_recorded(param.slice);
+  host_.resize(static_cast<std::size_t>(element_count(box)));
+  memory_.download(values + first, host_.data(), host_.size() * sizeof(T));
   const char* shared_over = param.slice.shard_dim >= 0 ? "dp" : "dp,tp";
-  recorder_.record(phase, param.spec.name, {step, 0, BoxPlacement{{param.slice.box}}, shared_over},
+  recorder_.record(phase, param.spec.name, {step, 0, BoxPlacement{{box}}, shared_over},
                    std::span<const T>(host_));
   padding(phase, step, param, values);
+  copy(phase, step, param, values);
+}
+
+/// Of a slice that several ranks hold, all that this one does: to see that they agree.
+template <class T>
+void ParamRecords<T>::copy(Phase phase, int step, const Param<T>& param, const T* values) {
+  if (param.slice.copies == 1 || !recorder_.wants_local()) {
+    return;
+  }
+  host_.resize(static_cast<std::size_t>(param.slice.logical));
+  memory_.download(values, host_.data(), host_.size() * sizeof(T));
+  recorder_.record_local(fmt::format("copy/step{}/{}/{}", step, phase_name(phase), param.spec.name),
+                         param.slice.box.extent, std::vector<double>(host_.begin(), host_.end()));
 }
 
 /// Padding belongs to no record, but must be zero; level all shows it under /local/pad.

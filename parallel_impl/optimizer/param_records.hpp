@@ -23,6 +23,7 @@ class ParamRecords {
 
  private:
   void slice(Phase phase, int step, const Param<T>& param, const T* values);
+  void copy(Phase phase, int step, const Param<T>& param, const T* values);
   void padding(Phase phase, int step, const Param<T>& param, const T* values);
 
   Recorder& recorder_;
