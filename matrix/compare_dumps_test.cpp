@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* kSingle = "gpt-tiny.single.sgd-steps1.fp64.host-threads";
 constexpr const char* kTp2 = "gpt-tiny.tp2.sgd-steps1.fp64.host-threads";
-constexpr CompareOptions kExact = {true, false};
+const CompareOptions kExact = {true, false};
 
 Placement columns(std::int64_t first, std::int64_t count) {
   return BoxPlacement{{{{0, first}, {2, count}}}};
