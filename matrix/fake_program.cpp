@@ -29,6 +29,7 @@ constexpr std::uint64_t kStandsBeforeBegin = 15;
 constexpr std::uint64_t kExitsAfterDone = 16;
 constexpr std::uint64_t kMovesForTwoSeconds = 17;
 constexpr std::uint64_t kWrittenLate = 18;
+constexpr std::uint64_t kSaysDoneTwice = 19;
 constexpr std::uint64_t kReferenceFails = 20;
 constexpr std::uint64_t kRebasingFails = 21;
 
@@ -153,7 +154,9 @@ std::optional<JobEvent> run_job(const Job& job, std::size_t number,
     return end;
   }
   tell(end);
-  if (spec.seed == kExitsAfterDone) {
+  if (spec.seed == kSaysDoneTwice) {
+    tell(end);
+  } else if (spec.seed == kExitsAfterDone) {
     std::exit(5);
   }
   return std::nullopt;

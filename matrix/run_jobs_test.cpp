@@ -143,6 +143,15 @@ TEST_F(RunJobs, BlamesTheCaseThatComputesAndRunsTheWrittenOneAgain) {
   EXPECT_EQ(launches(), 2);
 }
 
+TEST_F(RunJobs, NotesAnEventOfACaseThatHasEnded) {
+  run({19, 1});
+
+  EXPECT_TRUE(outcomes_[0].finished);
+  EXPECT_TRUE(outcomes_[1].finished);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_EQ(notes_[0], "fake_program spoke of job 0, which is not due; ignored");
+}
+
 TEST_F(RunJobs, NeverBeginsWhenTheProgramDoesNotExist) {
   settings_.program = folder_ / "absent";
 
