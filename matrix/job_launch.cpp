@@ -61,8 +61,9 @@ std::vector<std::size_t> JobLaunch::run(int number, JobQueue& queue) {
   std::optional<Launch> launch;
   try {
     write_jobs(file);
-    launch.emplace(std::vector{settings_.program.string(), std::string("--jobs"), file.string()},
-                   log_);
+    std::vector<std::string> command = {settings_.program.string(), settings_.mode, file.string()};
+    command.insert(command.end(), settings_.options.begin(), settings_.options.end());
+    launch.emplace(command, log_);
   } catch (const Error& error) {
     queue.launch_was_fruitless(error.what());
     finish(0, never_began(error.what()), 0);
