@@ -6,23 +6,24 @@
 
 #include "reference/companion_sums.hpp"
 #include "reference/gradient_sum.hpp"
+#include "reference/loss_shares.hpp"
 #include "reference/problem.hpp"
 #include "reference/step_records.hpp"
 
 namespace meshparity::reference {
 
-/// Samples whose sums one thread forms; the sums of groups are added in order. A constant, so that
-/// bits do not depend on the number of threads.
-inline constexpr int kSamplesOfGroup = 4;
+/// At most so many samples' sums are formed by one thread at a time; the sums of such runs are
+/// added in order. A constant, so that bits do not depend on the number of threads.
+inline constexpr int kSamplesOfRun = 4;
 
-/// One run's sums over tokens.
+/// One replica's sums over tokens, or the exact ones.
 struct RunSums {
   std::vector<GradientSum> gradients;
   double loss = 0;          // sum of w_i loss_i
   double loss_squares = 0;  // of those terms
 
   void set_zero();
-  void add(const RunSums& other);
+  void add(const RunSums& other, double share);
 };
 
 struct BatchSums {
@@ -31,15 +32,18 @@ struct BatchSums {
   std::vector<CompanionSums> companions;  // one for each record made by sample
 
   void set_zero();
-  void add(const BatchSums& other);
+  /// `share`: how much the losses of the other's samples count.
+  void add(const BatchSums& other, double share);
 };
 
-/// What to run; replica k takes its weights from replicas[k].
+/// What to run; replica k takes its weights from replicas[k] and its noise from `lane`.
 struct BatchPlan {
   const Problem& problem;
   int step = 0;
+  const LossShares& shares;
   const Weights& exact;
   std::span<const Weights* const> replicas;
+  Lane lane = kFp32Lane;
   int threads = 1;
 };
 

@@ -56,7 +56,7 @@ void BatchWorker::run_sample(int index) {
   store_exact(index);
   for (std::size_t k = 0; k < plan_->replicas.size(); ++k) {
     const NoiseStream stream = {static_cast<int>(k), plan_->step, index};
-    run_once(*plan_->replicas[k], sample, Rounding::noisy(kFp32Lane, stream), noisy_,
+    run_once(*plan_->replicas[k], sample, Rounding::noisy(plan_->lane, stream), noisy_,
              sums_.replicas[k]);
     note_deviations(k);
   }

@@ -63,13 +63,13 @@ void GradientSum::scatter(const std::vector<int>& rows, const Matrix& terms) {
   }
 }
 
-void GradientSum::add(const GradientSum& other) {
-  value += other.value;
+void GradientSum::add(const GradientSum& other, double share) {
+  value += share * other.value;
   if (noisy_) {
     terms_ += other.terms_;
-    left_squares_ += other.left_squares_;
+    left_squares_ += share * share * other.left_squares_;
     right_squares_ += other.right_squares_;
-    squares_ += other.squares_;
+    squares_ += share * share * other.squares_;
   }
 }
 

@@ -28,8 +28,8 @@ class GradientSum {
   void add_elements(const Matrix& terms);
   /// Row rows[i] of value += row i of terms, in ascending i.
   void scatter(const std::vector<int>& rows, const Matrix& terms);
-  /// The sum over other samples of the same run.
-  void add(const GradientSum& other);
+  /// The sum over other samples of the same run, times `share`.
+  void add(const GradientSum& other, double share = 1);
 
   /// Injects the error of the whole sum; nothing in an exact run.
   void finish(Rounding& rounding);

@@ -7,6 +7,7 @@
 
 #include "fixtures/case_spec.hpp"
 #include "fixtures/raw_inputs.hpp"
+#include "reference/loss_shares.hpp"
 #include "reference/network.hpp"
 
 namespace meshparity::reference {
@@ -16,7 +17,8 @@ struct Problem {
   RawInputs inputs;
   Network network;
 
-  /// Throws NotBuiltYet naming what the reference cannot compute yet.
+  /// Throws NotBuiltYet naming what the reference cannot compute yet, UsageError when the groups of
+  /// the loss do not divide the batch.
   Problem(const ModelSpec& model, const CaseSpec& spec, std::shared_ptr<const Text> text);
 
   const ModelSpec& model() const { return network.model(); }
@@ -24,6 +26,7 @@ struct Problem {
   /// The gradient norm's limit; nothing with clip_off.
   std::optional<double> clip_limit() const;
   double learning_rate() const;
+  LossShares loss_shares(int step) const;
 };
 
 }  // namespace meshparity::reference

@@ -29,8 +29,9 @@ std::string name_of(const RebasedStep& asked) {
   append_bytes(asked.state.parameters, bytes);
   append_bytes(asked.state.moment1, bytes);
   append_bytes(asked.state.moment2, bytes);
-  return fmt::format("{} {} {} {} {}", format_case(asked.problem.spec), asked.step,
-                     level_name(asked.level), asked.state.steps_taken, sha256_hex(bytes));
+  return fmt::format("{} {} {} {} {} {}", format_case(asked.problem.spec), asked.step,
+                     level_name(asked.level), asked.state.steps_taken, asked.state.loss_scale.scale,
+                     sha256_hex(bytes));
 }
 
 std::size_t bytes_of(const StepRecords& records) {

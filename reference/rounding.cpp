@@ -55,6 +55,15 @@ void add_sum_noise(double* y, std::size_t count, ScaledSquares squares, double v
   }
 }
 
+/// To the nearest number with unit roundoff u, ties to even; no limits of exponents.
+void round_to(double u, std::span<double> y) {
+  for (double& value : y) {
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent);  // in [1/2, 1): steps of u
+    value = std::ldexp(std::nearbyint(fraction / u) * u, exponent);
+  }
+}
+
 std::span<double> elements(Matrix& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
@@ -76,12 +85,9 @@ const Lane& lane_of(Precision precision) {
 
 Rounding Rounding::noisy(const Lane& lane, NoiseStream stream) {
   Rounding rounding;
-  rounding.exact_ = false;
-  rounding.elementwise_ = lane.elementwise / std::numbers::sqrt3;
+  rounding.kind_ = Kind::noisy;
+  rounding.lane_ = lane;
   rounding.accumulation_ = lane.accumulation / std::numbers::sqrt3;
-  rounding.operand_ = lane.operand / std::numbers::sqrt3;
-  rounding.storage_ = lane.storage / std::numbers::sqrt3;
-  rounding.weight_ = lane.weight / std::numbers::sqrt3;
   std::uint64_t key = 0;
   for (const char letter : lane.name) {
     key = chain(key, letter);
@@ -94,33 +100,44 @@ std::uint64_t Rounding::signs(std::uint64_t block) const {
   return mix(key_ + kGolden * ((operation_ << 32) + block));
 }
 
+Rounding Rounding::nearest(const Lane& lane) {
+  Rounding rounding;
+  rounding.kind_ = Kind::nearest;
+  rounding.lane_ = lane;
+  return rounding;
+}
+
 void Rounding::elementwise(std::span<double> y, int operations) {
-  relative(y, elementwise_ * std::sqrt(static_cast<double>(operations)));
+  apply(y, lane_.elementwise, operations);
 }
 
 void Rounding::stored(Matrix& y) {
-  relative(elements(y), storage_);
+  apply(elements(y), lane_.storage, 1);
 }
 
 const Matrix& Rounding::operand(const Matrix& x, Matrix& copy) {
-  if (operand_ == 0) {
+  if (!rounds_operands()) {
     return x;
   }
   copy = x;
-  relative(elements(copy), operand_);
+  apply(elements(copy), lane_.operand, 1);
   return copy;
 }
 
 void Rounding::compute_copy(Matrix& w) {
-  relative(elements(w), weight_);
+  apply(elements(w), lane_.weight, 1);
 }
 
-/// y (1 + amplitude xi)
-void Rounding::relative(std::span<double> y, double amplitude) {
-  if (amplitude == 0) {
+void Rounding::apply(std::span<double> y, double u, int operations) {
+  if (u == 0) {
+    return;
+  }
+  if (kind_ == Kind::nearest) {
+    round_to(u, y);
     return;
   }
   ++operation_;
+  const double amplitude = u * std::sqrt(static_cast<double>(operations)) / std::numbers::sqrt3;
   std::uint64_t block = 0;
   std::size_t first = 0;
   for (; first + kBlock <= y.size(); first += kBlock) {
@@ -135,7 +152,10 @@ double Rounding::elementwise(double y, int operations) {
 }
 
 void Rounding::product(MatrixView y, const Column& left, const Row& right, double terms) {
-  if (exact_) {
+  if (kind_ != Kind::noisy) {
+    for (Eigen::Index i = 0; i < y.rows(); ++i) {
+      apply({&y(i, 0), static_cast<std::size_t>(y.cols())}, lane_.accumulation, 1);
+    }
     return;
   }
   ++operation_;
@@ -154,7 +174,8 @@ void Rounding::product(MatrixView y, const Column& left, const Row& right, doubl
 }
 
 void Rounding::sums(Matrix& y, const Matrix& squares, const Column& terms) {
-  if (exact_) {
+  if (kind_ != Kind::noisy) {
+    apply({y.data(), static_cast<std::size_t>(y.size())}, lane_.accumulation, 1);
     return;
   }
   ++operation_;
@@ -172,7 +193,8 @@ void Rounding::sums(Matrix& y, const Matrix& squares, const Column& terms) {
 }
 
 double Rounding::sum(double y, double squares, double terms) {
-  if (exact_) {
+  if (kind_ != Kind::noisy) {
+    apply({&y, 1}, lane_.accumulation, 1);
     return y;
   }
   ++operation_;
@@ -183,7 +205,8 @@ double Rounding::sum(double y, double squares, double terms) {
 }
 
 void Rounding::row_sums(Column& sums, const Matrix& terms, const Column& counts) {
-  if (exact_) {
+  if (kind_ != Kind::noisy) {
+    apply({sums.data(), static_cast<std::size_t>(sums.size())}, lane_.accumulation, 1);
     return;
   }
   ++operation_;
@@ -197,8 +220,10 @@ void Rounding::row_sums(Column& sums, const Matrix& terms, const Column& counts)
 }
 
 void Rounding::row_sums(Column& sums, const Matrix& terms) {
-  if (!exact_) {
+  if (kind_ == Kind::noisy) {
     row_sums(sums, terms, Column::Constant(sums.size(), static_cast<double>(terms.cols())));
+  } else {
+    apply({sums.data(), static_cast<std::size_t>(sums.size())}, lane_.accumulation, 1);
   }
 }
 

@@ -1,5 +1,6 @@
 // What every operation of the reference does after it has computed: nothing (exact), or add the
-// rounding errors of a lane as random noise (bounds.md §3.1). One code, both kinds of run.
+// rounding errors of a lane as random noise (bounds.md §3.1), or round as a candidate of that lane
+// does, which is how tests check the noise. One code, all kinds of run.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -46,8 +47,10 @@ class Rounding {
  public:
   static Rounding exact() { return {}; }
   static Rounding noisy(const Lane& lane, NoiseStream stream);
+  /// To the nearest number of the lane's types, sums once at their end.
+  static Rounding nearest(const Lane& lane);
 
-  bool is_exact() const { return exact_; }
+  bool is_exact() const { return kind_ == Kind::exact; }
 
   /// y (1 + u_e sqrt(operations) xi / sqrt 3): that many roundings in a row, relative to y.
   void elementwise(std::span<double> y, int operations = 1);
@@ -64,8 +67,8 @@ class Rounding {
   const Matrix& operand(const Matrix& x, Matrix& copy);
   /// A weight's compute copy, and that as an operand.
   void compute_copy(Matrix& w);
-  bool rounds_operands() const { return operand_ > 0; }
-  bool rounds_weights() const { return weight_ > 0; }
+  bool rounds_operands() const { return lane_.operand > 0; }
+  bool rounds_weights() const { return lane_.weight > 0; }
 
   /// y = A B, K terms a sum: y + (u_a/sqrt 3) sqrt((1 + K/6) Q + K y^2/3) xi with
   /// Q_ij = |A_i|^2 |B_j|^2 / K from the squared norms of A's rows and B's columns.
@@ -78,15 +81,13 @@ class Rounding {
   void row_sums(Column& sums, const Matrix& terms);
 
  private:
-  void relative(std::span<double> y, double amplitude);
+  void apply(std::span<double> y, double u, int operations);
   std::uint64_t signs(std::uint64_t block) const;  // 64 random bits for elements 64 block, ...
 
-  bool exact_ = true;
-  double elementwise_ = 0;   // u_e / sqrt 3
-  double accumulation_ = 0;  // u_a / sqrt 3
-  double operand_ = 0;       // u_m / sqrt 3
-  double storage_ = 0;       // u_s / sqrt 3
-  double weight_ = 0;        // u_w / sqrt 3
+  enum class Kind { exact, noisy, nearest };
+  Kind kind_ = Kind::exact;
+  Lane lane_ = {};
+  double accumulation_ = 0;  // u_a / sqrt 3; 0 unless noisy
   std::uint64_t key_ = 0;
   std::uint64_t operation_ = 0;
 };

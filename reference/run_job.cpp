@@ -15,7 +15,8 @@ namespace meshparity::reference {
 
 void run_job(const Job& job, int threads) {
   const Problem problem = problem_of(job);
-  Training training(problem, {job.level, threads, job.companions});
+  const Lane& lane = lane_of(parse_case(job.case_id).precision);
+  Training training(problem, {job.level, threads, job.companions, lane});
   const bool words = job.level == Level::all;
   write_inputs(job.out / "inputs.h5", {problem.model(), problem.spec, problem.inputs}, words);
   write_case_json(job.out / "case.json", problem.model(), problem.spec);
@@ -29,7 +30,8 @@ void run_job(const Job& job, int threads) {
   }
   writer.write_records(rows);
   if (job.companions) {
-    write_companions(job.out / "companions_fp32.h5", std::string(kFp32Lane.name), companions);
+    const std::string name(lane.name);
+    write_companions(job.out / ("companions_" + name + ".h5"), name, companions);
   }
   writer.complete();
 }

@@ -5,7 +5,8 @@
 namespace meshparity::reference {
 
 /// Writes into job.out: rank_0000.h5, inputs.h5 (with the words of dropout at level all),
-/// case.json and, if asked, companions_fp32.h5. The case is reduced to its reference key first.
+/// case.json and, if asked, companions_<lane>.h5 of the lane that serves the case's precision (fp64
+/// has fp32's). All else of the case is reduced to its reference key.
 /// Throws UsageError for a case that cannot be computed, Error when writing fails.
 void run_job(const Job& job, int threads);
 

@@ -57,12 +57,19 @@ Sample make_sample(const ModelSpec& model, const RawInputs& inputs, const Dropou
   return sample;
 }
 
+double count_tokens_of_sample(const ModelSpec& model, const RawInputs& inputs, int step,
+                              int sample) {
+  double count = 0;
+  for (int p = 0; p < model.sequence; ++p) {
+    count += token_weight(inputs, step, sample, p);
+  }
+  return count;
+}
+
 double count_tokens(const ModelSpec& model, const RawInputs& inputs, int step) {
   double count = 0;
   for (int sample = 0; sample < model.global_batch; ++sample) {
-    for (int p = 0; p < model.sequence; ++p) {
-      count += token_weight(inputs, step, sample, p);
-    }
+    count += count_tokens_of_sample(model, inputs, step, sample);
   }
   return count;
 }

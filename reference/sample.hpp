@@ -29,7 +29,9 @@ struct DropoutPlan {
 Sample make_sample(const ModelSpec& model, const RawInputs& inputs, const DropoutPlan& dropout,
                    int index);
 
-/// Sum of the weights of all tokens of a step: a count, exact.
+/// Sums of the weights of all tokens, of a sample and of a step: counts, exact.
+double count_tokens_of_sample(const ModelSpec& model, const RawInputs& inputs, int step,
+                              int sample);
 double count_tokens(const ModelSpec& model, const RawInputs& inputs, int step);
 
 }  // namespace meshparity::reference

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "fixtures/error.hpp"
 
@@ -49,7 +50,30 @@ std::vector<Matrix> read_all(const DumpReader& dump, const std::vector<ParamSpec
   return matrices;
 }
 
+Phase parameter_phase(const CaseSpec& spec) {
+  return spec.precision == Precision::bf16 ? Phase::master : Phase::param;
+}
+
+LossScale read_loss_scale(const DumpReader& dump, int step) {
+  LossScale loss_scale;
+  for (int earlier = 0; earlier <= step; ++earlier) {
+    const Piece& found = find_piece(dump, earlier, Phase::scalar, "found_inf");
+    loss_scale.advance(dump.read(found).at(0) != 0);
+  }
+  return loss_scale;
+}
+
 }  // namespace
+
+void LossScale::advance(bool found_inf) {
+  if (found_inf) {
+    scale /= 2;
+    good_steps = 0;
+  } else if (++good_steps == kGoodSteps) {
+    scale *= 2;
+    good_steps = 0;
+  }
+}
 
 State initial_state(const std::vector<ParamSpec>& table, std::uint64_t seed) {
   State state = {zeros(table), zeros(table), zeros(table), 0};
@@ -63,7 +87,8 @@ State initial_state(const std::vector<ParamSpec>& table, std::uint64_t seed) {
 
 State read_state(const DumpReader& dump, const std::vector<ParamSpec>& table,
                  OptimizerKind optimizer, int step) {
-  State state = {read_all(dump, table, Phase::param, step), zeros(table), zeros(table), 0};
+  const CaseSpec spec = parse_case(dump.header().case_id);
+  State state = {read_all(dump, table, parameter_phase(spec), step), zeros(table), zeros(table)};
   if (optimizer != OptimizerKind::sgd) {
     state.moment1 = read_all(dump, table, Phase::moment1, step);
   }
@@ -72,6 +97,9 @@ State read_state(const DumpReader& dump, const std::vector<ParamSpec>& table,
   }
   const Piece& count = find_piece(dump, step, Phase::exact, "step_count");
   state.steps_taken = dump.read_integers(count).at(0);
+  if (spec.loss_scaling) {
+    state.loss_scale = read_loss_scale(dump, step);
+  }
   return state;
 }
 
@@ -79,6 +107,26 @@ Weights make_weights(const State& state) {
   Weights weights;
   for (const Matrix& parameter : state.parameters) {
     weights.emplace_back(parameter);
+  }
+  return weights;
+}
+
+Weights make_noisy_weights(const State& state, const std::vector<ParamSpec>& table,
+                           Rounding rounding) {
+  Weights weights;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    Matrix copy = state.parameters[i];
+    if (table[i].tied_to.empty()) {
+      rounding.compute_copy(copy);
+    } else {
+      copy = weights.at(place_of(table, table[i].tied_to)).value;
+    }
+    Weight weight(std::move(copy));
+    if (rounding.rounds_operands() && weight.value.rows() > 1) {
+      rounding.operand(weight.value, weight.rounded);
+      rounding.operand(weight.value, weight.rounded_transposed);
+    }
+    weights.push_back(std::move(weight));
   }
   return weights;
 }

@@ -17,6 +17,7 @@ struct Finished {
   const Problem& problem;
   int step;
   double tokens;
+  double loss_scale;  // that of this step
   const Outcome& outcome;
   const State& state;  // after the update
 };
@@ -25,6 +26,8 @@ void put_scalars(const Finished& finished, StepRecords& records) {
   const Outcome& outcome = finished.outcome;
   records.put(Phase::loss, "loss", outcome.loss);
   records.put(Phase::scalar, "token_count", finished.tokens);
+  records.put(Phase::scalar, "loss_scale", finished.loss_scale);
+  records.put(Phase::scalar, "found_inf", outcome.found_inf ? 1 : 0);
   records.put(Phase::scalar, "grad_norm", outcome.norm);
   records.put(Phase::scalar, "clip_coef", outcome.clip.coefficient);
   records.put(Phase::scalar, "lr", finished.problem.learning_rate());
@@ -120,50 +123,86 @@ bool Training::replicas_run_on() const {
   return problem_.spec.optimizer != OptimizerKind::adamw;
 }
 
+std::vector<RecordSpec> Training::records_of(int step) const {
+  std::vector<RecordSpec> records;
+  std::copy_if(table_.begin(), table_.end(), std::back_inserter(records),
+               [&](const RecordSpec& record) { return is_recorded(record, problem_.spec, step); });
+  return records;
+}
+
 StepOutput Training::run(int step) {
-  StepOutput output = {StepRecords(table_, options_.level), {}};
+  const std::vector<RecordSpec> table = records_of(step);
+  StepOutput output = {StepRecords(table, options_.level), {}};
   BatchOutput batch(output.records, options_.companions);
-  BatchSums sums = run_samples(step, batch);
+  const LossShares shares = problem_.loss_shares(step);
+  BatchSums sums = run_samples(step, shares, batch);
 
   Rounding exact = Rounding::exact();
-  const double tokens = count_tokens(problem_.model(), problem_.inputs, step);
+  const double loss_scale = state_.loss_scale.scale;
   const Outcome outcome =
-      finish_batch(problem_, std::move(sums.exact), tokens, std::nullopt, exact);
+      finish_batch(problem_, std::move(sums.exact), shares, std::nullopt, exact);
   apply_update(problem_, outcome, exact, state_);
-  put_all({problem_, step, tokens, outcome, state_}, output.records);
+  put_all({problem_, step, shares.tokens, loss_scale, outcome, state_}, output.records);
   if (options_.companions) {
     summarise_samples(step, sums.companions, batch, output);
-    finish_replicas(step, sums.replicas, outcome.clip.active, output);
+    const ReplicaEnd end = {step, shares, loss_scale, outcome.clip.active,
+                            late_records(table, replicas_run_on())};
+    finish_replicas(end, sums.replicas, output);
   }
   return output;
 }
 
-BatchSums Training::run_samples(int step, BatchOutput& batch) const {
+/// Empty where all replicas compute with the exact weights.
+std::vector<Weights> Training::replica_weights(int step) const {
+  std::vector<Weights> weights;
+  const bool rounded = options_.lane.operand > 0 || options_.lane.weight > 0;
+  for (int k = 0; options_.companions && (rounded || replicas_run_on()) && k < kReplicas; ++k) {
+    const State& state = replicas_run_on() ? replicas_[static_cast<std::size_t>(k)] : state_;
+    weights.push_back(make_noisy_weights(state, problem_.network.parameters(),
+                                         Rounding::noisy(options_.lane, {k, step, kWeights})));
+  }
+  return weights;
+}
+
+BatchSums Training::run_samples(int step, const LossShares& shares, BatchOutput& batch) const {
   const Weights weights = make_weights(state_);
-  std::vector<Weights> own;
-  std::transform(replicas_.begin(), replicas_.end(), std::back_inserter(own), make_weights);
+  const std::vector<Weights> own = replica_weights(step);
   std::vector<const Weights*> of_replicas(options_.companions ? kReplicas : 0, &weights);
   std::transform(own.begin(), own.end(), of_replicas.begin(),
                  [](const Weights& replica) { return &replica; });
-  return run_batch({problem_, step, weights, of_replicas, options_.threads}, batch);
+  return run_batch({problem_, step, shares, weights, of_replicas, options_.lane, options_.threads},
+                   batch);
 }
 
-void Training::finish_replicas(int step, std::span<RunSums> sums, bool clips, StepOutput& output) {
-  const std::vector<RecordSpec> late = late_records(table_, replicas_run_on());
-  const double tokens = count_tokens(problem_.model(), problem_.inputs, step);
-  std::vector<StepRecords> replicas(sums.size(), StepRecords(late, options_.level));
+/// The replica's records; where the lane rounds weights its parameters are the compute copies that
+/// the next step reads.
+StepRecords Training::finish_replica(std::size_t k, const ReplicaEnd& end, RunSums sums) {
+  const int number = static_cast<int>(k);
+  Rounding rounding = Rounding::noisy(options_.lane, {number, end.step, kWholeStep});
+  const Outcome outcome = finish_batch(problem_, std::move(sums), end.shares, end.clips, rounding);
+  State state = state_;
+  if (replicas_run_on()) {
+    apply_update(problem_, outcome, rounding, replicas_[k]);
+    state = replicas_[k];
+    const Weights next =
+        make_noisy_weights(state, problem_.network.parameters(),
+                           Rounding::noisy(options_.lane, {number, end.step + 1, kWeights}));
+    std::transform(next.begin(), next.end(), state.parameters.begin(),
+                   [](const Weight& weight) { return weight.value; });
+  }
+  StepRecords records(end.records, options_.level);
+  put_all({problem_, end.step, end.shares.tokens, end.loss_scale, outcome, state}, records);
+  return records;
+}
+
+void Training::finish_replicas(const ReplicaEnd& end, std::span<RunSums> sums, StepOutput& output) {
+  std::vector<StepRecords> replicas;
   for (std::size_t k = 0; k < sums.size(); ++k) {
-    Rounding rounding = Rounding::noisy(kFp32Lane, {static_cast<int>(k), step, kWholeStep});
-    const Outcome outcome = finish_batch(problem_, std::move(sums[k]), tokens, clips, rounding);
-    if (replicas_run_on()) {
-      apply_update(problem_, outcome, rounding, replicas_[k]);
-    }
-    const State& state = replicas_run_on() ? replicas_[k] : state_;
-    put_all({problem_, step, tokens, outcome, state}, replicas[k]);
+    replicas.push_back(finish_replica(k, end, std::move(sums[k])));
   }
   for (const FilledRecord& filled : output.records.all()) {
     if (replicas.front().has(filled.record.phase, filled.record.name)) {
-      output.companions.push_back(late_companion(filled, replicas, step));
+      output.companions.push_back(late_companion(filled, replicas, end.step));
     }
   }
 }

@@ -19,6 +19,7 @@ struct TrainingOptions {
   Level level = Level::standard;
   int threads = 1;
   bool companions = false;  // of the records of `level`
+  Lane lane = kFp32Lane;    // of the companions
 };
 
 struct StepOutput {
@@ -37,8 +38,20 @@ class Training {
   const State& state() const { return state_; }
 
  private:
-  BatchSums run_samples(int step, BatchOutput& batch) const;
-  void finish_replicas(int step, std::span<RunSums> sums, bool clips, StepOutput& output);
+  /// What the end of a step is the same of for all replicas.
+  struct ReplicaEnd {
+    int step;
+    const LossShares& shares;
+    double loss_scale;
+    bool clips;  // the exact run's choice
+    std::vector<RecordSpec> records;
+  };
+
+  std::vector<RecordSpec> records_of(int step) const;
+  std::vector<Weights> replica_weights(int step) const;
+  BatchSums run_samples(int step, const LossShares& shares, BatchOutput& batch) const;
+  StepRecords finish_replica(std::size_t k, const ReplicaEnd& end, RunSums sums);
+  void finish_replicas(const ReplicaEnd& end, std::span<RunSums> sums, StepOutput& output);
   bool replicas_run_on() const;
 
   const Problem& problem_;

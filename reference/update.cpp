@@ -1,17 +1,19 @@
 #include "reference/update.hpp"
 
+#include <algorithm>
+
 #include "reference/optimizer.hpp"
 
 namespace meshparity::reference {
 namespace {
 
-std::vector<Matrix> divided_gradients(RunSums& sums, double tokens, Rounding& rounding) {
-  const double factor = tokens > 0 ? rounding.elementwise(1 / tokens) : 0;
+std::vector<Matrix> divided_gradients(RunSums& sums, const LossShares& shares, Rounding& rounding) {
+  const double factor = shares.divisor > 0 ? rounding.elementwise(1 / shares.divisor) : 0;
   std::vector<Matrix> gradients;
   for (GradientSum& sum : sums.gradients) {
     sum.finish(rounding);
     sum.value *= factor;
-    rounding.elementwise(sum.value);
+    rounding.elementwise(sum.value, shares.roundings());
     gradients.push_back(std::move(sum.value));
   }
   return gradients;
@@ -65,14 +67,17 @@ void copy_tied(const std::vector<ParamSpec>& table, State& state) {
 
 }  // namespace
 
-Outcome finish_batch(const Problem& problem, RunSums sums, double tokens,
+Outcome finish_batch(const Problem& problem, RunSums sums, const LossShares& shares,
                      std::optional<bool> frozen, Rounding& rounding) {
   const ModelSpec& model = problem.model();
   Outcome outcome;
   const double terms = static_cast<double>(model.global_batch) * model.sequence;
   const double loss = rounding.sum(sums.loss, sums.loss_squares, terms);
-  outcome.loss = tokens > 0 ? rounding.elementwise(loss / tokens) : 0;
-  outcome.gradients = divided_gradients(sums, tokens, rounding);
+  outcome.loss =
+      shares.divisor > 0 ? rounding.elementwise(loss / shares.divisor, shares.roundings()) : 0;
+  outcome.gradients = divided_gradients(sums, shares, rounding);
+  outcome.found_inf = !std::all_of(outcome.gradients.begin(), outcome.gradients.end(),
+                                   [](const Matrix& gradient) { return gradient.allFinite(); });
   outcome.distinct = add_tied(problem.network.parameters(), outcome.gradients, rounding);
   outcome.norm = global_norm(outcome.distinct, rounding);
   outcome.clip = clip(outcome.norm, problem.clip_limit(), frozen, rounding);
@@ -82,6 +87,12 @@ Outcome finish_batch(const Problem& problem, RunSums sums, double tokens,
 void apply_update(const Problem& problem, const Outcome& outcome, Rounding& rounding,
                   State& state) {
   const std::vector<ParamSpec>& table = problem.network.parameters();
+  if (problem.spec.loss_scaling) {
+    state.loss_scale.advance(outcome.found_inf);
+    if (outcome.found_inf) {
+      return;
+    }
+  }
   ++state.steps_taken;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!table[i].tied_to.empty()) {
