@@ -30,6 +30,9 @@ Evidence evidence_of(const EndedCase& ended, const RunRequest& request, const Ru
   evidence.board = evidence.candidate / "board.bin";
   evidence.outcome = with_coordinate(ended.outcome, ended.planned.spec);
   evidence.replay = replay_command(ended.planned.id, request);
+  if (!ended.outcome.finished) {
+    return evidence;  // a dead case has no states to go on from
+  }
   if (ended.rebased.finished) {
     evidence.rebased = dir.rebased(ended.planned.id) / rank_file_name(0);
   } else {

@@ -126,6 +126,39 @@ TEST_F(RunMatrix, TellsTheJudgeHowTheLaunchEndedAndWhichCoordinateItNames) {
   EXPECT_EQ(evidence_[0].model.heads, 24);
 }
 
+TEST_F(RunMatrix, GivesTheJudgeTheReferenceRebasedOnTheCase) {
+  request_.keep = Keep::all;
+
+  run({id("plain")});
+
+  ASSERT_EQ(evidence_.size(), 1u);
+  EXPECT_TRUE(fs::exists(evidence_[0].rebased));
+  EXPECT_TRUE(fs::exists(dir_->rebased(id("plain")) / "state.h5"));
+}
+
+TEST_F(RunMatrix, TellsTheJudgeWhyTheReferenceCouldNotBeRebased) {
+  run({id("seed21")});
+
+  ASSERT_EQ(evidence_.size(), 1u);
+  EXPECT_TRUE(evidence_[0].rebased.empty());
+  EXPECT_THAT(evidence_[0].not_rebased, HasSubstr("the state could not be read"));
+  EXPECT_EQ(evidence_[0].not_rebased_gravity, Verdict::inconclusive);
+}
+
+TEST_F(RunMatrix, DoesNotRebaseOnACaseThatDied) {
+  run({id("seed11")});
+
+  ASSERT_EQ(evidence_.size(), 1u);
+  EXPECT_TRUE(evidence_[0].rebased.empty());
+  EXPECT_FALSE(fs::exists(dir_->rebased(id("seed11"))));
+}
+
+TEST_F(RunMatrix, DeletesTheRebasedReferenceWithTheDump) {
+  run({id("plain")});
+
+  EXPECT_FALSE(fs::exists(dir_->rebased(id("plain"))));
+}
+
 TEST_F(RunMatrix, IsInconclusiveWithoutAReference) {
   const auto reports = run({id("seed20"), id("plain")});
 
