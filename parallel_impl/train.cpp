@@ -119,7 +119,7 @@ class Training {
     records_.number(Phase::scalar, "grad_norm", step, norm);
     records_.number(Phase::scalar, "clip_coef", step, coefficient);
     records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
-    optimizer_.step(coefficient);
+    optimizer_.step(coefficient, &context_.faults);
     records_.after_update(step, params_.all(), optimizer_);
     records_.integers("step_count", step, {optimizer_.steps_taken()});
     records_.integers("rng_key", step, {static_cast<std::int64_t>(context_.spec.seed), step});

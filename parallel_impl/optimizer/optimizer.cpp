@@ -28,7 +28,7 @@ double Optimizer<T>::learning_rate() const {
 }
 
 template <class T>
-void Optimizer<T>::step(double clip) {
+void Optimizer<T>::step(double clip, FaultPlan* faults) {
   ++steps_taken_;
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
     Param<T>& param = params_.all()[index];
@@ -37,7 +37,7 @@ void Optimizer<T>::step(double clip) {
     }
     switch (kind_) {
       case OptimizerKind::adamw:
-        adamw(index, clip);
+        adamw(index, clip, faults);
         break;
       case OptimizerKind::sgd:
         sgd(param, clip);
@@ -50,7 +50,7 @@ void Optimizer<T>::step(double clip) {
 }
 
 template <class T>
-void Optimizer<T>::adamw(std::size_t index, double clip) {
+void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
   Param<T>& param = params_.all()[index];
   const auto steps = static_cast<double>(steps_taken_);
   AdamW<T> kernel;
@@ -68,6 +68,13 @@ void Optimizer<T>::adamw(std::size_t index, double clip) {
   kernel.weight_decay = static_cast<T>(model_.weight_decay);
   kernel.correction1 = static_cast<T>(1.0 - std::pow(model_.beta1, steps));
   kernel.correction2 = static_cast<T>(1.0 - std::pow(model_.beta2, steps));
+  const FaultPlace place = {param.spec.layer, "optimizer", "update",
+                            static_cast<int>(steps_taken_) - 1, 0};
+  if (faults != nullptr && faults->fires("epsilon_before_correction", place)) {
+    // (sqrt(v) + eps) / sqrt(correction2) instead of sqrt(v / correction2) + eps
+    kernel.epsilon =
+        static_cast<T>(model_.adam_epsilon / std::sqrt(static_cast<double>(kernel.correction2)));
+  }
   backend_.run(kernel);
 }
 

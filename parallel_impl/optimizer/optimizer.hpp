@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "fault_injection/fault_plan.hpp"
 #include "fixtures/case_spec.hpp"
 #include "parallel_impl/model/parameters.hpp"
 #include "parallel_impl/recorder.hpp"
@@ -18,15 +19,16 @@ class Optimizer {
   double learning_rate() const;
   /// Steps taken so far.
   std::int64_t steps_taken() const { return steps_taken_; }
-  /// Updates every parameter from its gradient times `clip`, a tied one once.
-  void step(double clip);
+  /// Updates every parameter from its gradient times `clip`, a tied one once. `faults` is null in
+  /// unit tests.
+  void step(double clip, FaultPlan* faults = nullptr);
   /// Moments of parameter `index` of the table; empty where the optimizer has none. A tied
   /// parameter's are those of the one it is tied to.
   const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
   const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
 
  private:
-  void adamw(std::size_t index, double clip);
+  void adamw(std::size_t index, double clip, FaultPlan* faults);
   void sgd(Param<T>& param, double clip);
   void momentum(std::size_t index, double clip);
 
