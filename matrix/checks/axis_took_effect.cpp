@@ -105,6 +105,35 @@ void check_weight(const JudgeContext& context, const RecordRow& row, CheckResult
   }
 }
 
+/// Activations between the tensor-parallel regions, which sequence parallelism cuts by rows.
+bool is_stream(const RecordRow& row) {
+  const std::string& name = row.record.name;
+  return row.step == 0 && row.record.phase == Phase::forward &&
+         (name.ends_with(".in") || name.ends_with(".attn.out"));
+}
+
+/// A replica's rows are its share of the record over dp; a rank holds a part of them.
+void check_rows(const JudgeContext& context, const RecordRow& row, CheckResult& result) {
+  const CaseSpec& spec = context.evidence.spec;
+  const std::int64_t of_a_replica =
+      elements_of(row.record.shape) / spec.mesh.degree(Axis::dp) / spec.mesh.degree(Axis::cp);
+  std::map<int, std::int64_t> held;
+  for (const auto& [rank, piece] :
+       context.candidate.pieces({row.step, row.record.phase, row.record.name})) {
+    held[rank] += element_count(piece->placement);
+  }
+  for (const auto& [rank, elements] : held) {
+    ++result.compared;
+    if (!(elements < of_a_replica)) {
+      add_finding(spec, rank,
+                  fmt::format("sp but {} holds all {} elements of its replica's {}",
+                              rank_text(spec, rank), of_a_replica, row.record.name),
+                  result);
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 void check_axes(const JudgeContext& context, const std::vector<RecordRow>& rows,
@@ -118,6 +147,9 @@ void check_axes(const JudgeContext& context, const std::vector<RecordRow>& rows,
   for (const RecordRow& row : rows) {
     if (mesh.degree(Axis::tp) > 1 && is_sharded_weight(row)) {
       check_weight(context, row, result);
+    }
+    if (context.evidence.spec.sequence_parallel && is_stream(row)) {
+      check_rows(context, row, result);
     }
   }
 }

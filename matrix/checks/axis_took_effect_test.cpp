@@ -86,6 +86,35 @@ TEST(AxisTookEffect, IsInconclusiveWhenAWeightIsNotSharded) {
               HasSubstr("tp 2 but rank 0 (tp0) holds all 4 elements of layer0.mlp.up.weight"));
 }
 
+/// Two samples of two tokens, one wide, with sp on tp2; rank 0 holds the first `rows` of the four.
+CaseReport cut_by_rows(std::int64_t rows) {
+  MadeCase made("gpt-tiny.tp2.sp-sgd-steps1.fp64.host-threads");
+  made.add("layer0.in", {2, 2, 1}, {1, 2, 3, 4});
+  if (rows == 4) {
+    for (int rank = 0; rank < 2; ++rank) {
+      made.give(rank, "layer0.in", whole(std::vector<std::int64_t>{2, 2, 1}), "tp");
+    }
+  } else {
+    made.give(0, "layer0.in", BoxPlacement{{{{0, 0, 0}, {1, 2, 1}}, {{1, 0, 0}, {1, 1, 1}}}});
+    made.give(1, "layer0.in", BoxPlacement{{{{1, 1, 0}, {1, 1, 1}}}});
+  }
+  return made.judge();
+}
+
+TEST(AxisTookEffect, SequenceParallelismHoldsAPartOfTheRowsInSeveralBoxes) {
+  const CaseReport report = cut_by_rows(3);
+
+  EXPECT_EQ(report.verdict, Verdict::conforms) << findings_text(report);
+}
+
+TEST(AxisTookEffect, IsInconclusiveWhenSequenceParallelismCutsNoRows) {
+  const CaseReport report = cut_by_rows(4);
+
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_THAT(findings_text(report),
+              HasSubstr("sp but rank 0 (tp0) holds all 4 elements of its replica's layer0.in"));
+}
+
 TEST(AxisTookEffect, HasNothingToSayOfASingleRank) {
   MadeCase made("gpt-tiny.single.sgd-steps1.fp64.host-threads");
   made.add("x", {1}, {1});
