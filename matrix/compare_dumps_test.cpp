@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "fixtures/error.hpp"
-#include "matrix/made_case.hpp"
+#include "matrix/made_rebased.hpp"
 
 namespace meshparity {
 namespace {
@@ -219,6 +219,47 @@ TEST(CompareDumps, ComparesByBoundsWhereTheReferenceHasCompanions) {
   EXPECT_EQ(bounded.checks.size(), kCheckNames.size() - 1);
   EXPECT_EQ(compare_dumps(evidence.reference, evidence.candidate, {true, true}).verdict,
             Verdict::diverges);
+}
+
+// AdamW's second step went another way than the reference, and its update has a law.
+TEST(CompareDumps, RestartsTheReferenceFromTheCandidatesStatesWhereItCan) {
+  MadeCase made("gpt-tiny.single.steps2.fp64.host-threads");
+  for (const auto& [name, phase, step] :
+       {std::tuple("x", Phase::forward, 0), std::tuple("w", Phase::param, 0),
+        std::tuple("y", Phase::forward, 1)}) {
+    MadeRecord& record = made.add(name, {1}, {1});
+    record.spec.phase = phase;
+    record.step = step;
+    MadePiece& piece = made.give(0, name, whole(std::vector<std::int64_t>{1}));
+    piece.step = step;
+    piece.values = {{step == 0 ? 1.0 : 1.5}};
+  }
+  const Evidence evidence = made.write();
+  CompareOptions options;
+  options.rebase = [&](const RebaseQuestion& question) {
+    EXPECT_EQ(question.level, Level::standard);
+    EXPECT_EQ(format_case(question.spec), format_case(made.spec));
+    return MadeRebased(made)
+        .record(1, Phase::forward, "y", {1.5})
+        .law(0, Phase::param, "w", {{1}, {0}})
+        .finish();
+  };
+  const auto compare = [&] {
+    return compare_dumps(evidence.reference, evidence.candidate, options);
+  };
+
+  const Comparison rebased = compare();
+  options.rebase = [](const RebaseQuestion&) -> std::filesystem::path {
+    throw Error("no program");
+  };
+  const Comparison alone = compare();
+
+  EXPECT_EQ(rebased.verdict, Verdict::conforms);
+  EXPECT_EQ(rebased.checks.at(3).compared, 2);  // forward
+  EXPECT_THAT(rebased.checks.at(3).notes, testing::IsEmpty());
+  EXPECT_EQ(alone.verdict, Verdict::conforms);
+  EXPECT_EQ(alone.checks.at(3).compared, 1);
+  EXPECT_THAT(alone.checks.at(3).notes, Contains(HasSubstr("no program: forward y step 1")));
 }
 
 TEST(CompareDumps, RefusesTornFilesAndFoldersWithoutADump) {
