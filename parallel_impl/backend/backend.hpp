@@ -62,7 +62,7 @@ class Backend : public Memory {
   virtual void run(const AddBias<T>& kernel) = 0;
   virtual void run(const AddInto<T>& kernel) = 0;
   virtual void run(const Copy<T>& kernel) = 0;
-  virtual void run(const Scale<T>& kernel) = 0;
+  virtual void run(const Divide<T>& kernel) = 0;
   virtual void run(const ColumnSum<T>& kernel) = 0;
   virtual void run(const LayerNormForward<T>& kernel) = 0;
   virtual void run(const LayerNormBackward<T>& kernel) = 0;

@@ -12,7 +12,7 @@ struct AdamW {
   T* moment2;
   int count;
   bool decays;
-  T clip;  // gradients are multiplied by it first
+  double clip;  // gradients are multiplied by it first
   T learning_rate;
   T beta1;
   T beta2;
@@ -26,7 +26,7 @@ struct AdamW {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
     for_chunk(group, chunk, count, [&](int i) {
-      const T g = clip * grad[i];
+      const T g = static_cast<T>(clip * static_cast<double>(grad[i]));
       const T m = beta1 * moment1[i] + (T(1) - beta1) * g;
       const T v = beta2 * moment2[i] + (T(1) - beta2) * (g * g);
       moment1[i] = m;

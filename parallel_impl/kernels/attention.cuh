@@ -38,6 +38,11 @@ MESHPARITY_HD T dot(const T* x, const T* y, int count) {
   return sum;
 }
 
+template <class T>
+MESHPARITY_HD T scaled(T value, double scale) {
+  return static_cast<T>(scale * static_cast<double>(value));
+}
+
 /// One index a query: probs = softmax(scale * q k), context = dropout(probs) v. A sink is one more
 /// logit of the softmax, whose probability goes nowhere.
 template <class T>
@@ -51,7 +56,7 @@ struct AttentionForward {
   T* sink_probs;  // [samples, heads, sequence], with sinks only
   T* context;
   AttentionShape shape;
-  T scale;
+  double scale;  // not rounded to T: it would be the same error in every score
   DropoutRule<T> rule;
 
   int groups() const { return shape.samples * shape.heads * shape.sequence; }
@@ -82,7 +87,7 @@ struct AttentionForward {
     const int head = pair % shape.heads;
     T top = sinks == nullptr ? static_cast<T>(-INFINITY) : sinks[head];
     for_lanes(group, query + 1, [&](int j) {
-      row[j] = scale * dot(q_row, key + j * shape.kv_stride(), shape.head_dim);
+      row[j] = scaled(dot(q_row, key + j * shape.kv_stride(), shape.head_dim), scale);
       top = row[j] > top ? row[j] : top;
     });
     const T greatest = group.max(top);
@@ -151,7 +156,7 @@ struct AttentionBackward {
   T* grad_k;
   T* grad_v;
   AttentionShape shape;
-  T scale;
+  double scale;  // not rounded to T: it would be the same error in every score
   DropoutRule<T> rule;
 
   int groups() const { return shape.samples * shape.kv_heads; }
@@ -191,7 +196,7 @@ struct AttentionBackward {
       for (int j = 0; j <= i; ++j) {
         sum += dz[j] * key[j * shape.kv_stride() + c];
       }
-      grad_q[shape.origin(pair) + i * shape.stride() + c] = scale * sum;
+      grad_q[shape.origin(pair) + i * shape.stride() + c] = scaled(sum, scale);
     }
   }
 
@@ -209,7 +214,7 @@ struct AttentionBackward {
         }
       }
       const int out = shape.kv_origin(first) + j * shape.kv_stride() + c;
-      grad_k[out] = scale * key_sum;
+      grad_k[out] = scaled(key_sum, scale);
       grad_v[out] = value_sum;
     }
   }

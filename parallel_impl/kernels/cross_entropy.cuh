@@ -81,7 +81,7 @@ struct TokenLoss {
   T* loss;           // [rows]
   int rows;
   int vocabulary;
-  T smoothing;
+  double smoothing;
 
   int groups() const { return chunks_of(rows); }
 
@@ -89,9 +89,9 @@ struct TokenLoss {
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
     for_chunk(group, chunk, rows, [&](int i) {
       const T log_sum = std::log(exponentials[i]);
-      const T hit = log_sum - target[i];
-      const T mean = log_sum - plain[i] / static_cast<T>(vocabulary);
-      loss[i] = weights[i] * ((T(1) - smoothing) * hit + smoothing * mean);
+      const auto hit = static_cast<double>(log_sum - target[i]);
+      const auto mean = static_cast<double>(log_sum - plain[i] / static_cast<T>(vocabulary));
+      loss[i] = weights[i] * static_cast<T>((1 - smoothing) * hit + smoothing * mean);
     });
   }
 };
@@ -107,7 +107,7 @@ struct LogitGrad {
   T* grad;  // [rows, width]
   int rows;
   VocabularySlice slice;
-  T smoothing;
+  double smoothing;
 
   int groups() const { return rows; }
 
@@ -116,14 +116,15 @@ struct LogitGrad {
     const T* z = logits + row * slice.width;
     T* dz = grad + row * slice.width;
     const int label = labels[row] - slice.first;
-    const T everywhere = smoothing / static_cast<T>(slice.global);
+    const double everywhere = smoothing / slice.global;
     for_lanes(group, slice.width, [&](int j) {
       if (j >= slice.logical) {
         dz[j] = 0;
         return;
       }
-      const T wanted = everywhere + (j == label ? T(1) - smoothing : T(0));
-      dz[j] = weights[row] * (std::exp(z[j] - row_max[row]) / exponentials[row] - wanted);
+      const double wanted = everywhere + (j == label ? 1 - smoothing : 0);
+      const T probability = std::exp(z[j] - row_max[row]) / exponentials[row];
+      dz[j] = weights[row] * static_cast<T>(static_cast<double>(probability) - wanted);
     });
   }
 };

@@ -5,14 +5,15 @@
 
 namespace meshparity {
 
-/// threshold = floor(p * 2^32). A null word array anywhere means no dropout.
+/// threshold = floor(p * 2^32). A null word array anywhere means no dropout. The probability stays
+/// a double in every precision: rounded to T it would scale all elements by the same wrong factor.
 template <class T>
 struct DropoutRule {
   unsigned threshold = 0;
-  T keep_probability = 1;
+  double keep_probability = 1;
 
   MESHPARITY_HD T apply(T value, unsigned word) const {
-    return word >= threshold ? value / keep_probability : T(0);
+    return word >= threshold ? static_cast<T>(static_cast<double>(value) / keep_probability) : T(0);
   }
 };
 

@@ -45,5 +45,17 @@ TEST(Dropout, ResidualIsNotDropped) {
   }
 }
 
+// 0.9 as a float is 2.6e-8 less than 0.9, which would make every quotient that much too large.
+TEST(Dropout, InSinglePrecisionTheKeepProbabilityIsNotRounded) {
+  const DropoutRule<float> rule = {0, 0.9};
+  int others = 0;
+  for (int n = 1; n < 60; ++n) {
+    const auto value = static_cast<float>(n);
+    EXPECT_EQ(rule.apply(value, 1), static_cast<float>(n / 0.9)) << n;
+    others += value / 0.9F == static_cast<float>(n / 0.9) ? 0 : 1;
+  }
+  EXPECT_GT(others, 0);
+}
+
 }  // namespace
 }  // namespace meshparity

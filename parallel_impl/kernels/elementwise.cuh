@@ -50,18 +50,18 @@ struct Copy {
   }
 };
 
-/// x = factor * x
+/// x = x / divisor
 template <class T>
-struct Scale {
+struct Divide {
   T* x;
   int count;
-  T factor;
+  T divisor;
 
   int groups() const { return chunks_of(count); }
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, count, [&](int i) { x[i] = factor * x[i]; });
+    for_chunk(group, chunk, count, [&](int i) { x[i] = x[i] / divisor; });
   }
 };
 

@@ -31,7 +31,7 @@ TEST(Elementwise, AddsCopiesAndScales) {
     LaneTeam team(lanes);
     team.run(AddInto<double>{from.data(), sum.data(), 5});
     team.run(Copy<double>{from.data(), copy.data(), 5});
-    team.run(Scale<double>{scaled.data(), 5, 0.5});
+    team.run(Divide<double>{scaled.data(), 5, 2});
 
     EXPECT_EQ(sum, (std::vector<double>{11, 12, 13, 14, 15, 99}));
     EXPECT_EQ(copy, (std::vector<double>{1, 2, 3, 4, 5, 99}));

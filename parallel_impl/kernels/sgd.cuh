@@ -10,15 +10,16 @@ struct Sgd {
   T* theta;
   const T* grad;
   int count;
-  T clip;
+  double clip;
   T learning_rate;
 
   int groups() const { return chunks_of(count); }
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, count,
-              [&](int i) { theta[i] = theta[i] - learning_rate * (clip * grad[i]); });
+    for_chunk(group, chunk, count, [&](int i) {
+      theta[i] = theta[i] - learning_rate * static_cast<T>(clip * static_cast<double>(grad[i]));
+    });
   }
 };
 
@@ -29,7 +30,7 @@ struct Momentum {
   const T* grad;
   T* moment;
   int count;
-  T clip;
+  double clip;
   T learning_rate;
   T mu;
 
@@ -38,7 +39,7 @@ struct Momentum {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
     for_chunk(group, chunk, count, [&](int i) {
-      const T m = mu * moment[i] + clip * grad[i];
+      const T m = mu * moment[i] + static_cast<T>(clip * static_cast<double>(grad[i]));
       moment[i] = m;
       theta[i] = theta[i] - learning_rate * m;
     });

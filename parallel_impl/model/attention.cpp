@@ -65,8 +65,8 @@ AttentionShape AttentionLayer<T>::shape() const {
 }
 
 template <class T>
-T AttentionLayer<T>::scale() const {
-  return static_cast<T>(1.0 / std::sqrt(static_cast<double>(parts_.model.head_dim)));
+double AttentionLayer<T>::scale() const {
+  return 1.0 / std::sqrt(static_cast<double>(parts_.model.head_dim));
 }
 
 template <class T>

@@ -40,7 +40,7 @@ class AttentionLayer {
   void projections_backward(const BatchPlace& place, Tensor<T>& grad_x, Saved& saved) const;
   void record_kv_grad(const BatchPlace& place, const char* record, const Tensor<T>& grad) const;
   AttentionShape shape() const;
-  T scale() const;
+  double scale() const;
   std::string name(const char* record) const;
   bool has_transform() const {
     return parts_.model.qk_norm || parts_.model.positions == Positions::rope;

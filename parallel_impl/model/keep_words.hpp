@@ -42,7 +42,7 @@ class KeepWords {
 
   template <class T>
   DropoutRule<T> rule() const {
-    return {threshold_, static_cast<T>(1.0 - probability_)};
+    return {threshold_, 1.0 - probability_};
   }
 
  private:

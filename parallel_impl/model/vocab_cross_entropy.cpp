@@ -58,7 +58,7 @@ void VocabCrossEntropy<T>::losses(const MicroBatch<T>& batch, Saved& saved) cons
                          site_in(place, -1, "loss.sum", "forward"));
   const Tensor<T> loss = matrix_in(saved.loss, rows, rep());
   parts_.backend.run(TokenLoss<T>{target.data, saved.sums.data(), plain, batch.weights(), loss.data,
-                                  rows, slice_.global, static_cast<T>(smoothing_)});
+                                  rows, slice_.global, smoothing_});
   parts_.records.tokens(Phase::loss, "loss.token", loss);
 }
 
@@ -68,7 +68,7 @@ void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_
   const Tensor<T> grad = matrix_in(saved.logits, parts_.extent.rows, shard(1));
   parts_.backend.run(LogitGrad<T>{grad.data, saved.row_max.data(), saved.sums.data(),
                                   batch.labels(), batch.weights(), grad.data, grad.rows, slice_,
-                                  static_cast<T>(smoothing_)});
+                                  smoothing_});
   parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
   const Tensor<T> x = all_rows(parts_, saved.x, parts_.work.gathered,
                                site_in(batch.place(), -1, "head.input", "backward"));

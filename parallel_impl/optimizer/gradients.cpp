@@ -128,9 +128,13 @@ void Gradients<T>::tie() {
 
 template <class T>
 void Gradients<T>::divide_by(std::int64_t tokens) {
-  const double factor = tokens == 0 ? 0.0 : 1.0 / static_cast<double>(tokens);
+  if (tokens == 0) {
+    params_.clear_gradients();
+    return;
+  }
   for (Param<T>& param : params_.all()) {
-    parts_.backend.run(Scale<T>{param.grad.data(), param.count(), static_cast<T>(factor)});
+    // A count is exact in every precision, its reciprocal is not.
+    parts_.backend.run(Divide<T>{param.grad.data(), param.count(), static_cast<T>(tokens)});
   }
 }
 

@@ -35,7 +35,7 @@ class Gradients {
   /// A tied weight's two uses have a buffer each on every layout, added here once: both end with
   /// embedding + head.
   void tie();
-  /// Multiplies by 1 / tokens, by 0 where there is no token.
+  /// Zero where there is no token.
   void divide_by(std::int64_t tokens);
   /// Root of the sum of squares over the distinct elements of the model: squares rounded, then
   /// added without rounding, so the bits do not depend on the layout.

@@ -60,7 +60,7 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
   kernel.moment2 = moment2_[index].data();
   kernel.count = param.count();
   kernel.decays = param.spec.decay;
-  kernel.clip = static_cast<T>(clip);
+  kernel.clip = clip;
   kernel.learning_rate = static_cast<T>(learning_rate());
   kernel.beta1 = static_cast<T>(model_.beta1);
   kernel.beta2 = static_cast<T>(model_.beta2);
@@ -80,16 +80,15 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
 
 template <class T>
 void Optimizer<T>::sgd(Param<T>& param, double clip) {
-  backend_.run(Sgd<T>{param.value, param.grad.data(), param.count(), static_cast<T>(clip),
-                      static_cast<T>(learning_rate())});
+  backend_.run(
+      Sgd<T>{param.value, param.grad.data(), param.count(), clip, static_cast<T>(learning_rate())});
 }
 
 template <class T>
 void Optimizer<T>::momentum(std::size_t index, double clip) {
   Param<T>& param = params_.all()[index];
   backend_.run(Momentum<T>{param.value, param.grad.data(), moment1_[index].data(), param.count(),
-                           static_cast<T>(clip), static_cast<T>(learning_rate()),
-                           static_cast<T>(model_.momentum)});
+                           clip, static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
 }
 
 template class Optimizer<double>;
