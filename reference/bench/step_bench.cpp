@@ -1,11 +1,12 @@
 // meshparity-step-bench MODELS NAME REPEATS: times one step of the reference on one thread, exact
 // and beside its noisy replicas, and prints one JSON object; torch_step.py sets it beside PyTorch.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "reference/training.hpp"
@@ -33,10 +34,15 @@ double median_seconds(const Problem& problem, const TrainingOptions& options, in
   return seconds[static_cast<std::size_t>(repeats / 2)];
 }
 
+/// Of this program alone: getrusage would count the memory of the one that started it.
 long peak_kib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) {
+      return std::atol(line.c_str() + 6);
+    }
+  }
+  return 0;
 }
 
 }  // namespace

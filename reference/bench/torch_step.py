@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import cross_entropy, dropout, gelu, layer_norm, silu
 
 MODELS = pathlib.Path(__file__).resolve().parents[2] / "fixtures" / "models"
-ROUNDS, REPEATS = 3, 5
+ROUNDS, REPEATS = 3, 3
 
 
 def norm(model, x, weights, name):
@@ -163,7 +163,8 @@ def compare(program, name):
     print(f"{name}: reference {1e3 * exact:.1f} ms, PyTorch {1e3 * torch_s:.1f} ms, "
           f"ratio {exact / torch_s:.2f}; peak {ours[0]['peak_kib'] // 1024} MiB and "
           f"{peak // 1024} MiB; a noisy run in exact ones: "
-          + (", ".join(f"{key[6:]} {value:.2f}" for key, value in noisy.items()) or "none"))
+          + (", ".join(f"{key[6:]} {value:.2f}" for key, value in noisy.items()) or "none"),
+          flush=True)
 
 
 if __name__ == "__main__":
