@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "fixtures/error.hpp"
@@ -9,6 +10,7 @@
 #include "parallel_impl/model/stage_model.hpp"
 #include "parallel_impl/optimizer/exact_sum.hpp"
 #include "parallel_impl/optimizer/gradients.hpp"
+#include "parallel_impl/optimizer/loss_scale.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
 #include "parallel_impl/optimizer/param_records.hpp"
 
@@ -38,7 +40,8 @@ class Training {
                     context.spec.sequence_parallel},
                    params_),
         optimizer_(context.spec, context.model, *backend_, params_),
-        records_(context.recorder, *backend_) {}
+        records_(context.recorder, *backend_),
+        scale_(context.spec) {}
 
   void step(int step) {
     phase("micro-batches");
@@ -52,11 +55,14 @@ class Training {
     reduce_loss(step);
     gradients_.sum_over_dp(step);
     gradients_.sum_over_tp(step);
-    gradients_.divide_by(tokens_);
-    records_.gradients(step, params_.all());
-    gradients_.tie();
+    const bool skipped = scale_.is_used() && gradients_.found_infinity(step);
+    record_scale(step, skipped);
+    if (!skipped) {
+      finish_gradients(step);
+    }
     phase("update");
-    update(step);
+    update(step, skipped);
+    scale_.after(skipped);
   }
 
  private:
@@ -71,10 +77,12 @@ class Training {
   }
 
   void micro_batch(int step, int mb) {
-    batch_.load(context_.inputs, place(step, mb));
+    batch_.load(context_.inputs, place(step, mb), scale_.value());
+    activation_records_.set_loss_scale(scale_.value(), is_skipped(context_.spec, step));
     record_samples();
     model_.forward(batch_, saved_);
     add_losses();
+    parts_.grad_divisor = static_cast<T>(tokens_of_mean());
     model_.backward(batch_, saved_);
   }
 
@@ -93,10 +101,26 @@ class Training {
     std::vector<T>& losses = host_losses_;
     losses.resize(static_cast<std::size_t>(extent_.rows));
     backend_->download(saved_.loss.loss.data(), losses.data(), losses.size() * sizeof(T));
+    ExactSum sum;
     for (const T loss : losses) {
-      loss_.add(static_cast<double>(loss));
+      (is_mean_of_means() ? sum : loss_).add(static_cast<double>(loss));
+    }
+    if (is_mean_of_means()) {
+      loss_.add(sum.value() / static_cast<double>(tokens_of_mean()));
     }
     tokens_ += batch_.counted();
+  }
+
+  /// Both modes of means of means agree while no sequence is divided (algorithms.md §4.8).
+  bool is_mean_of_means() const { return context_.spec.loss_mode != LossMode::tokenmean; }
+  /// Of this micro-batch's own mean; one without tokens has loss and gradients 0.
+  std::int64_t tokens_of_mean() const {
+    return is_mean_of_means() ? std::max<std::int64_t>(1, batch_.counted()) : 1;
+  }
+  /// What the sum of losses is divided by: the step's tokens, or how many means there are.
+  std::int64_t loss_divisor() const {
+    return is_mean_of_means() ? context_.mesh.degree(Axis::dp) * context_.spec.micro_batches
+                              : tokens_;
   }
 
   /// Tokens and losses over all data-parallel ranks, in one sum of integers.
@@ -108,18 +132,38 @@ class Training {
                              Site{-1, "tokens", "scalar", step, 0});
     tokens_ = sums.back();
     std::copy(sums.begin(), sums.end() - 1, limbs.begin());
-    const double loss = tokens_ == 0 ? 0.0 : loss_.value() / static_cast<double>(tokens_);
+    const double loss = tokens_ == 0 ? 0.0 : loss_.value() / static_cast<double>(loss_divisor());
     records_.number(Phase::loss, "loss", step, loss);
     records_.number(Phase::scalar, "token_count", step, static_cast<double>(tokens_));
   }
 
-  void update(int step) {
+  void record_scale(int step, bool skipped) {
+    if (scale_.is_used()) {
+      records_.number(Phase::scalar, "loss_scale", step, scale_.value());
+      records_.number(Phase::scalar, "found_inf", step, skipped ? 1 : 0);
+    }
+  }
+
+  void finish_gradients(int step) {
+    gradients_.divide_by(static_cast<double>(loss_divisor()) * scale_.value());
+    records_.gradients(step, params_.all());
+    gradients_.tie();
+  }
+
+  void clip_and_step(int step) {
     const double norm = gradients_.norm(step);
     const double coefficient = clip(step, norm);
     records_.number(Phase::scalar, "grad_norm", step, norm);
     records_.number(Phase::scalar, "clip_coef", step, coefficient);
-    records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
     optimizer_.step(coefficient, &context_.faults);
+  }
+
+  /// A skipped step leaves parameters, moments and the step count as they are.
+  void update(int step, bool skipped) {
+    if (!skipped) {
+      clip_and_step(step);
+    }
+    records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
     records_.after_update(step, params_.all(), optimizer_);
     records_.integers("step_count", step, {optimizer_.steps_taken()});
     records_.integers("rng_key", step, {static_cast<std::int64_t>(context_.spec.seed), step});
@@ -149,6 +193,7 @@ class Training {
   Gradients<T> gradients_;
   Optimizer<T> optimizer_;
   ParamRecords<T> records_;
+  LossScale scale_;
   std::vector<T> host_losses_;
   ExactSum loss_;
   std::int64_t tokens_ = 0;

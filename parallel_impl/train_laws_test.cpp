@@ -37,6 +37,57 @@ TEST(TrainLaws, TheLossIsTheMeanOfTheTokenLosses) {
   }
 }
 
+/// The mean of the means of `groups` runs of samples; 5 tokens a sample, of weight 0 or 1.
+double mean_of_means(const CaseRun& made, std::size_t groups) {
+  const std::vector<double>& losses = record(made, "step1/loss/loss.token");
+  const std::size_t width = losses.size() / groups;
+  double sum = 0;
+  for (std::size_t group = 0; group < groups; ++group) {
+    double of_group = 0, tokens = 0;
+    for (std::size_t i = group * width; i < (group + 1) * width; ++i) {
+      of_group += losses[i];
+      tokens += losses[i] == 0 ? 0 : 1;  // a counted token's loss is above 0
+    }
+    sum += tokens == 0 ? 0 : of_group / tokens;
+  }
+  return sum / static_cast<double>(groups);
+}
+
+TEST(TrainLaws, AMeanOfMeansIsTheMeanOverDataRanksAndMicroBatches) {
+  for (const char* mode : {"loss_mbmean", "loss_legacy"}) {
+    const CaseRun made = run(std::string("dp2-tp2.mb2-") + mode);
+    const double loss = record(made, "step1/loss/loss").at(0);
+
+    EXPECT_DOUBLE_EQ(loss, mean_of_means(made, 4)) << mode;
+    EXPECT_NE(loss, mean_of_means(made, 2)) << mode;
+    EXPECT_NE(loss, mean_of_means(made, 1)) << mode;
+  }
+}
+
+/// The head's gradient, from the records of logits and of the last norm: sum over tokens of
+/// dlogits_v x_f, by groups of samples, each over its tokens.
+TEST(TrainLaws, TheGradientOfAMeanOfMeansWeighsEveryMicroBatchByItsTokens) {
+  const CaseRun made = run("dp2-tp2.mb2-loss_mbmean-steps1");
+  const std::vector<double>& grad = record(made, "step0/grad/head.weight");  // [13, 8]
+  const std::vector<double>& dz = record(made, "step0/backward/logits");     // [20, 13]
+  const std::vector<double>& x = record(made, "step0/forward/final_norm");   // [20, 8]
+  const std::vector<double>& losses = record(made, "step0/loss/loss.token");
+  std::vector<double> expected(grad.size());
+  for (std::size_t group = 0; group < 4; ++group) {
+    const auto first = losses.begin() + static_cast<std::ptrdiff_t>(group * 5);
+    const auto tokens = static_cast<double>(5 - std::count(first, first + 5, 0.0));
+    for (std::size_t row = group * 5; row < group * 5 + 5; ++row) {
+      for (std::size_t at = 0; at < expected.size() && tokens > 0; ++at) {
+        expected[at] += dz[row * 13 + at / 8] * x[row * 8 + at % 8] / tokens / 4;
+      }
+    }
+  }
+  for (std::size_t at = 0; at < grad.size(); ++at) {
+    // Twenty products of size 1 or less, each rounded a few times.
+    EXPECT_NEAR(grad[at], expected[at], 64 * 0x1p-53) << at;
+  }
+}
+
 TEST(TrainLaws, SharesOfARowParallelSumMakeTheRecord) {
   const CaseRun made = run("tp2.plain");
   const std::string path = "step0/attn.out/contribution/layer0/mb0";

@@ -61,6 +61,7 @@ class Backend : public Memory {
   virtual void run(const Matmul<T>& kernel) = 0;
   virtual void run(const AddBias<T>& kernel) = 0;
   virtual void run(const AddInto<T>& kernel) = 0;
+  virtual void run(const AddQuotient<T>& kernel) = 0;
   virtual void run(const Copy<T>& kernel) = 0;
   virtual void run(const Divide<T>& kernel) = 0;
   virtual void run(const ColumnSum<T>& kernel) = 0;

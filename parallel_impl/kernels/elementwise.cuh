@@ -20,7 +20,7 @@ struct AddBias {
   }
 };
 
-/// into = into + from: residual gradients, and a micro-batch's gradient into its accumulator.
+/// into = into + from
 template <class T>
 struct AddInto {
   const T* from;
@@ -32,6 +32,23 @@ struct AddInto {
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
     for_chunk(group, chunk, count, [&](int i) { into[i] = into[i] + from[i]; });
+  }
+};
+
+/// into = into + from / divisor: a micro-batch's gradient into its accumulator. A divisor of 1
+/// changes no bit.
+template <class T>
+struct AddQuotient {
+  const T* from;
+  T* into;
+  int count;
+  T divisor;
+
+  int groups() const { return chunks_of(count); }
+
+  template <Group G>
+  MESHPARITY_HD void operator()(const G& group, int chunk) const {
+    for_chunk(group, chunk, count, [&](int i) { into[i] = into[i] + from[i] / divisor; });
   }
 };
 

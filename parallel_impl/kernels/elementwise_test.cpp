@@ -27,13 +27,16 @@ TEST(Elementwise, AddsCopiesAndScales) {
     std::vector<double> sum = {10, 10, 10, 10, 10, 99};
     std::vector<double> copy(6, 99);
     std::vector<double> scaled = {1, 2, 3, 4, 5, 99};
+    std::vector<double> quotients = {10, 10, 10, 10, 10, 99};
 
     LaneTeam team(lanes);
     team.run(AddInto<double>{from.data(), sum.data(), 5});
     team.run(Copy<double>{from.data(), copy.data(), 5});
     team.run(Divide<double>{scaled.data(), 5, 2});
+    team.run(AddQuotient<double>{from.data(), quotients.data(), 5, 4});
 
     EXPECT_EQ(sum, (std::vector<double>{11, 12, 13, 14, 15, 99}));
+    EXPECT_EQ(quotients, (std::vector<double>{10.25, 10.5, 10.75, 11, 11.25, 99}));
     EXPECT_EQ(copy, (std::vector<double>{1, 2, 3, 4, 5, 99}));
     EXPECT_EQ(scaled, (std::vector<double>{0.5, 1, 1.5, 2, 2.5, 99}));
   }

@@ -42,9 +42,14 @@ ActivationRecords<T>::ActivationRecords(const ModelSpec& model, const Mesh& mesh
     : model_(model), mesh_(mesh), recorder_(recorder), memory_(memory) {}
 
 template <class T>
-std::span<const T> ActivationRecords<T>::on_host(const Tensor<T>& values) {
+std::span<const T> ActivationRecords<T>::on_host(Phase phase, const Tensor<T>& values) {
   host_.resize(static_cast<std::size_t>(values.count()));
   memory_.download(values.data, host_.data(), host_.size() * sizeof(T));
+  if (phase == Phase::backward && loss_scale_ != 1) {
+    for (T& value : host_) {
+      value = value / static_cast<T>(loss_scale_);  // a power of two: exact
+    }
+  }
   return host_;
 }
 
@@ -55,7 +60,7 @@ void ActivationRecords<T>::piece(Phase phase, const std::string& name, Box box,
   const char* shared_over = values.tp == rep() ? "tp" : "";
   recorder_.record(phase, name,
                    {place_.step, place_.mb, BoxPlacement{{std::move(box)}}, shared_over},
-                   on_host(values));
+                   on_host(phase, values));
 }
 
 template <class T>
@@ -68,12 +73,12 @@ void ActivationRecords<T>::rows_piece(Phase phase, const std::string& name, RowR
 
 template <class T>
 void ActivationRecords<T>::features(Phase phase, const std::string& name, const Tensor<T>& values) {
-  if (!recorder_.wants(phase, name)) {
+  if (!wants(phase, name)) {
     return;
   }
   if (values.tp == shard(0)) {
     const RowRange rows = row_share(place_.rows(), mesh_.degree(Axis::tp), mesh_.index(Axis::tp));
-    rows_piece(phase, name, rows, {{0}, {model_.hidden}}, on_host(values));
+    rows_piece(phase, name, rows, {{0}, {model_.hidden}}, on_host(phase, values));
   } else {
     const int first = values.tp == rep() ? 0 : mesh_.index(Axis::tp) * values.columns;
     piece(phase, name,
@@ -84,7 +89,7 @@ void ActivationRecords<T>::features(Phase phase, const std::string& name, const 
 
 template <class T>
 void ActivationRecords<T>::heads(Phase phase, const std::string& name, const Tensor<T>& values) {
-  if (recorder_.wants(phase, name)) {
+  if (wants(phase, name)) {
     values.demand(shard(1));
     const int count = values.columns / model_.head_dim;
     piece(phase, name,
@@ -97,7 +102,7 @@ void ActivationRecords<T>::heads(Phase phase, const std::string& name, const Ten
 template <class T>
 void ActivationRecords<T>::kv_heads(Phase phase, const std::string& name, const Tensor<T>& values,
                                     int copies) {
-  if (!recorder_.wants(phase, name)) {
+  if (!wants(phase, name)) {
     return;
   }
   values.demand(shard(1));
@@ -106,13 +111,14 @@ void ActivationRecords<T>::kv_heads(Phase phase, const std::string& name, const 
   const RowRange rows = row_share(values.rows, copies, tp_index % copies);
   const auto width = static_cast<std::size_t>(values.columns);
   rows_piece(phase, name, rows, {{tp_index / copies * count, 0}, {count, model_.head_dim}},
-             on_host(values).subspan(static_cast<std::size_t>(rows.first) * width,
-                                     static_cast<std::size_t>(rows.count) * width));
+             on_host(phase, values)
+                 .subspan(static_cast<std::size_t>(rows.first) * width,
+                          static_cast<std::size_t>(rows.count) * width));
 }
 
 template <class T>
 void ActivationRecords<T>::scores(Phase phase, const std::string& name, const Tensor<T>& values) {
-  if (recorder_.wants(phase, name)) {
+  if (wants(phase, name)) {
     values.demand(shard(0));
     const int count = values.rows / place_.rows();
     piece(phase, name,
@@ -125,11 +131,11 @@ void ActivationRecords<T>::scores(Phase phase, const std::string& name, const Te
 template <class T>
 void ActivationRecords<T>::vocabulary(Phase phase, const std::string& name, const Tensor<T>& values,
                                       const VocabularySlice& slice) {
-  if (!recorder_.wants(phase, name)) {
+  if (!wants(phase, name)) {
     return;
   }
   values.demand(shard(1));
-  const std::span<const T> padded = on_host(values);
+  const std::span<const T> padded = on_host(phase, values);
   const auto logical = static_cast<std::size_t>(slice.logical);
   std::vector<T> packed;
   packed.reserve(logical * static_cast<std::size_t>(values.rows));
@@ -146,7 +152,7 @@ void ActivationRecords<T>::vocabulary(Phase phase, const std::string& name, cons
 
 template <class T>
 void ActivationRecords<T>::tokens(Phase phase, const std::string& name, const Tensor<T>& values) {
-  if (recorder_.wants(phase, name)) {
+  if (wants(phase, name)) {
     values.demand(rep());
     piece(phase, name, {{place_.first_sample, 0}, {place_.samples, place_.sequence}}, values);
   }
@@ -157,7 +163,7 @@ void ActivationRecords<T>::contribution(const std::string& role, int layer,
                                         const Tensor<T>& values) {
   if (recorder_.wants_local()) {
     values.demand(part());
-    const std::span<const T> held = on_host(values);
+    const std::span<const T> held = on_host(Phase::forward, values);
     recorder_.record_local(
         fmt::format("step{}/{}/contribution/layer{}/mb{}", place_.step, role, layer, place_.mb),
         {values.rows, values.columns}, std::vector<double>(held.begin(), held.end()));

@@ -25,7 +25,14 @@ class ActivationRecords {
   /// What follows belongs to this micro-batch.
   void begin(const BatchPlace& place) { place_ = place; }
 
-  bool wants(Phase phase, const std::string& name) const { return recorder_.wants(phase, name); }
+  /// Gradients are recorded free of the loss scale, and not at all in a step that is skipped.
+  void set_loss_scale(double scale, bool is_skipped) {
+    loss_scale_ = scale;
+    is_skipped_ = is_skipped;
+  }
+  bool wants(Phase phase, const std::string& name) const {
+    return !(is_skipped_ && phase == Phase::backward) && recorder_.wants(phase, name);
+  }
 
   /// [B, S, width]: whole (Rep), this rank's rows (Shard(0)) or its features (Shard(1)).
   void features(Phase phase, const std::string& name, const Tensor<T>& values);
@@ -49,13 +56,15 @@ class ActivationRecords {
   void piece(Phase phase, const std::string& name, Box box, const Tensor<T>& values);
   void rows_piece(Phase phase, const std::string& name, RowRange rows, const Box& of_a_row,
                   std::span<const T> values);
-  std::span<const T> on_host(const Tensor<T>& values);
+  std::span<const T> on_host(Phase phase, const Tensor<T>& values);
 
   const ModelSpec& model_;
   const Mesh& mesh_;
   Recorder& recorder_;
   Memory& memory_;
   BatchPlace place_;
+  double loss_scale_ = 1;
+  bool is_skipped_ = false;
   std::vector<T> host_;
 };
 

@@ -22,12 +22,14 @@ MicroBatch<T>::MicroBatch(int rows, Memory& memory)
     : tokens_(memory, MemoryTag::activation_B, rows),
       labels_(memory, MemoryTag::activation_B, rows),
       weights_(memory, MemoryTag::activation_B, rows),
+      seeds_(memory, MemoryTag::activation_B, rows),
       host_tokens_(static_cast<std::size_t>(rows)),
       host_labels_(static_cast<std::size_t>(rows)),
-      host_weights_(static_cast<std::size_t>(rows)) {}
+      host_weights_(static_cast<std::size_t>(rows)),
+      host_seeds_(static_cast<std::size_t>(rows)) {}
 
 template <class T>
-void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place) {
+void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place, double loss_scale) {
   assert(static_cast<std::size_t>(place.rows()) == host_tokens_.size());
   place_ = place;
   counted_ = 0;
@@ -40,12 +42,15 @@ void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place) {
       host_tokens_[row] = inputs.token(place.step, sample, p);
       host_labels_[row] = inputs.token(place.step, sample, p + 1);
       host_weights_[row] = counts ? T(1) : T(0);
+      const double seed = counts ? inputs.loss_seed(place.step, sample, p) * loss_scale : 0;
+      host_seeds_[row] = static_cast<T>(seed);
       counted_ += counts ? 1 : 0;
     }
   }
   tokens_.upload(host_tokens_);
   labels_.upload(host_labels_);
   weights_.upload(host_weights_);
+  seeds_.upload(host_seeds_);
 }
 
 template class MicroBatch<double>;

@@ -30,22 +30,24 @@ class MicroBatch {
  public:
   MicroBatch(int rows, Memory& memory);
 
-  /// label(p) = token(p + 1); weight = p < length and mask bit.
-  void load(const RawInputs& inputs, const BatchPlace& place);
+  /// label(p) = token(p + 1); weight = p < length and mask bit; seed = weight * loss seed * scale.
+  void load(const RawInputs& inputs, const BatchPlace& place, double loss_scale = 1);
 
   const BatchPlace& place() const { return place_; }
   const int* tokens() const { return tokens_.data(); }
   const int* labels() const { return labels_.data(); }
   const T* weights() const { return weights_.data(); }
+  /// What the backward pass starts from in the place of the weights.
+  const T* seeds() const { return seeds_.data(); }
   /// Tokens of weight one.
   std::int64_t counted() const { return counted_; }
 
  private:
   BatchPlace place_;
   Buffer<int> tokens_, labels_;
-  Buffer<T> weights_;
+  Buffer<T> weights_, seeds_;
   std::vector<int> host_tokens_, host_labels_;
-  std::vector<T> host_weights_;
+  std::vector<T> host_weights_, host_seeds_;
   std::int64_t counted_ = 0;
 };
 

@@ -49,7 +49,7 @@ void NormLayer<T>::layer_norm_backward(Tensor<T>& grad, const Saved& saved) {
       parts_.work.param_grad.data(), bias_grad_.data(), grad.rows, width()});
   add_param_grad(parts_, weight_);
   if (bias_ != nullptr) {
-    parts_.backend.run(AddInto<T>{bias_grad_.data(), bias_->grad.data(), bias_->count()});
+    add_param_grad<T>(parts_, *bias_, bias_grad_.data());
   }
   parts_.backend.run(LayerNormBackward<T>{saved.x.data, weight_.value, saved.mean.data(),
                                           saved.inverse.data(), grad.data, grad.data, grad.rows,

@@ -69,6 +69,9 @@ struct RankParts {
   BoardWriter* board;
   LocalExtent extent;
   Workspace<T>& work;
+  /// Of a micro-batch's parameter gradients before they enter the accumulators: its tokens where
+  /// the loss is a mean of means, else 1.
+  T grad_divisor = 1;
 
   /// Of the activations between tensor-parallel regions.
   TpState stream() const { return extent.cuts_rows ? shard(0) : rep(); }
@@ -86,10 +89,16 @@ inline Site site_in(const BatchPlace& place, int layer, std::string role, std::s
   return {layer, std::move(role), std::move(phase), place.step, place.mb};
 }
 
-/// accumulator += this micro-batch's gradient, which lies in the workspace, summed from zero.
+/// accumulator += this micro-batch's gradient, summed from zero, over grad_divisor.
+template <class T>
+void add_param_grad(RankParts<T>& parts, Param<T>& param, const T* of_micro_batch) {
+  parts.backend.run(
+      AddQuotient<T>{of_micro_batch, param.grad.data(), param.count(), parts.grad_divisor});
+}
+/// It lies in the workspace.
 template <class T>
 void add_param_grad(RankParts<T>& parts, Param<T>& param) {
-  parts.backend.run(AddInto<T>{parts.work.param_grad.data(), param.grad.data(), param.count()});
+  add_param_grad<T>(parts, param, parts.work.param_grad.data());
 }
 
 }  // namespace meshparity

@@ -67,7 +67,7 @@ void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_
                                     Saved& saved) const {
   const Tensor<T> grad = matrix_in(saved.logits, parts_.extent.rows, shard(1));
   parts_.backend.run(LogitGrad<T>{grad.data, saved.row_max.data(), saved.sums.data(),
-                                  batch.labels(), batch.weights(), grad.data, grad.rows, slice_,
+                                  batch.labels(), batch.seeds(), grad.data, grad.rows, slice_,
                                   smoothing_});
   parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
   const Tensor<T> x = all_rows(parts_, saved.x, parts_.work.gathered,

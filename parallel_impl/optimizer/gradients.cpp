@@ -127,15 +127,28 @@ void Gradients<T>::tie() {
 }
 
 template <class T>
-void Gradients<T>::divide_by(std::int64_t tokens) {
-  if (tokens == 0) {
+void Gradients<T>::divide_by(double count) {
+  if (count == 0) {
     params_.clear_gradients();
     return;
   }
   for (Param<T>& param : params_.all()) {
     // A count is exact in every precision, its reciprocal is not.
-    parts_.backend.run(Divide<T>{param.grad.data(), param.count(), static_cast<T>(tokens)});
+    parts_.backend.run(Divide<T>{param.grad.data(), param.count(), static_cast<T>(count)});
   }
+}
+
+template <class T>
+bool Gradients<T>::found_infinity(int step) {
+  std::int64_t found = 0;
+  for (const Param<T>& param : params_.all()) {
+    for (const T value : logical_on_host(param, parts_.backend)) {
+      found = std::isfinite(value) ? found : 1;
+    }
+  }
+  parts_.comm.all_reduce(tp_, std::span(&found, 1), ReduceOp::max,
+                         Site{-1, "found_inf", "scalar", step, 0});
+  return found != 0;
 }
 
 template <class T>

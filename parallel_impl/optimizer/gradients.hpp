@@ -35,8 +35,10 @@ class Gradients {
   /// A tied weight's two uses have a buffer each on every layout, added here once: both end with
   /// embedding + head.
   void tie();
-  /// Zero where there is no token.
-  void divide_by(std::int64_t tokens);
+  /// By what the step's loss is divided by: tokens or means. Zero where there are none.
+  void divide_by(double count);
+  /// Whether any rank holds an infinity or a NaN, which skips the step on all of them.
+  bool found_infinity(int step);
   /// Root of the sum of squares over the distinct elements of the model: squares rounded, then
   /// added without rounding, so the bits do not depend on the layout.
   double norm(int step);
