@@ -97,7 +97,7 @@ TEST(RebaseState, HoldsWhatLawsAndRestartsNeedAndNoActivations) {
 
 TEST(RebaseState, LeavesOutWhatIsNotHeldExactlyOnce) {
   MadeCase made(kTp2);
-  for (const char* name : {"hole", "twice", "strange", "whole"}) {
+  for (const char* name : {"hole", "twice", "strange", "unlike", "whole"}) {
     made.add(name, {4}, {1, 2, 3, 4}).spec.phase = Phase::param;
   }
   made.give(0, "hole", part(0, 2));
@@ -106,6 +106,8 @@ TEST(RebaseState, LeavesOutWhatIsNotHeldExactlyOnce) {
   made.give(1, "twice", part(2, 2));
   made.give(0, "strange", part(0, 2));
   made.give(1, "strange", part(2, 2)).type = ElementType::float32;
+  made.give(0, "unlike", part(0, 4), "tp");
+  made.give(1, "unlike", part(0, 4), "");
   made.give(0, "whole", part(0, 2));
   made.give(1, "whole", part(2, 2));
 

@@ -48,6 +48,10 @@ struct Finding {
   std::string follows_from;  // "forward layer0.mlp.out step 0": an earlier finding explains it
 };
 
+/// The letter of a law among the statistics of margins. Clean candidates attain a law's worst case:
+/// close to 1 it is kept, no near miss.
+inline constexpr char kLawStatistic = 'L';
+
 /// Error over limit of one record, for passes too.
 struct Margin {
   std::string record;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace meshparity {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 // NaN compares with nothing, and would vanish from any maximum.
 double rank_of(double margin) {
   return std::isnan(margin) ? std::numeric_limits<double>::infinity() : margin;
+}
+
+bool is_law(const Margin& margin) {
+  return margin.statistic == kLawStatistic;
 }
 
 struct Placed {
@@ -24,16 +29,25 @@ bool is_less(const Placed& a, const Placed& b) {
   return rank_of(a.margin->margin) < rank_of(b.margin->margin);
 }
 
+// A law that is kept says nothing of how near a case is to diverging.
+bool tells_less(const Placed& a, const Placed& b) {
+  const auto weight = [](const Margin& margin) {
+    const double rank = rank_of(margin.margin);
+    return std::pair(!is_law(margin) || rank > 1, rank);
+  };
+  return weight(*a.margin) < weight(*b.margin);
+}
+
 // `share` of the margins lie at or below the one returned.
 double quantile(const std::vector<Placed>& sorted, double share) {
   const double place = std::ceil(share * static_cast<double>(sorted.size())) - 1;
   return sorted[static_cast<std::size_t>(std::max(0.0, place))].margin->margin;
 }
 
-MarginSpread spread_of(Phase phase, std::vector<Placed> placed) {
+MarginSpread spread_of(std::string name, std::vector<Placed> placed) {
   std::stable_sort(placed.begin(), placed.end(), is_less);
   MarginSpread spread;
-  spread.phase = phase;
+  spread.name = std::move(name);
   spread.count = placed.size();
   spread.zeros = static_cast<std::size_t>(std::count_if(
       placed.begin(), placed.end(), [](const Placed& each) { return each.margin->margin == 0; }));
@@ -58,7 +72,7 @@ std::vector<Placed> margins_of(const CaseReport& report) {
 
 std::optional<Margin> worst_margin(const CaseReport& report) {
   const std::vector<Placed> placed = margins_of(report);
-  const auto worst = std::max_element(placed.begin(), placed.end(), is_less);
+  const auto worst = std::max_element(placed.begin(), placed.end(), tells_less);
   return worst == placed.end() ? std::nullopt : std::optional(*worst->margin);
 }
 
@@ -68,15 +82,16 @@ std::string place_of(const Margin& margin) {
 }
 
 std::vector<MarginSpread> margin_spreads(const std::vector<CaseReport>& reports) {
-  std::map<Phase, std::vector<Placed>> by_phase;
+  std::map<std::pair<bool, Phase>, std::vector<Placed>> kinds;
   for (const CaseReport& report : reports) {
     for (const Placed& placed : margins_of(report)) {
-      by_phase[placed.margin->phase].push_back(placed);
+      kinds[{is_law(*placed.margin), placed.margin->phase}].push_back(placed);
     }
   }
   std::vector<MarginSpread> spreads;
-  for (const auto& [phase, placed] : by_phase) {
-    spreads.push_back(spread_of(phase, placed));
+  for (const auto& [kind, placed] : kinds) {
+    const std::string name(phase_name(kind.second));
+    spreads.push_back(spread_of(kind.first ? "law " + name : name, placed));
   }
   return spreads;
 }

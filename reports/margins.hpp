@@ -9,14 +9,15 @@
 
 namespace meshparity {
 
-/// The largest margin of a case (NaN counts as the largest); nothing when none was measured.
+/// The largest margin of a case (NaN counts as the largest), of a law that is kept only where
+/// nothing else was measured; nothing when nothing was.
 std::optional<Margin> worst_margin(const CaseReport& report);
 /// "grad layer0.mlp.up.weight step 0 (F)"
 std::string place_of(const Margin& margin);
 
-/// How the margins of one phase are spread over all cases.
+/// How the margins of one phase are spread over all cases; those of laws stand apart.
 struct MarginSpread {
-  Phase phase = Phase::forward;
+  std::string name;  // "grad", "law param"
   std::size_t count = 0;
   std::size_t zeros = 0;  // exactly equal
   double median = 0;
@@ -24,7 +25,7 @@ struct MarginSpread {
   Margin worst;
   std::string worst_case;
 };
-/// One a phase that has margins, in the order of phases.
+/// One a phase that has margins, in the order of phases, then one a phase that has laws.
 std::vector<MarginSpread> margin_spreads(const std::vector<CaseReport>& reports);
 
 }  // namespace meshparity

@@ -117,9 +117,9 @@ std::string table_of_margins(const std::vector<CaseReport>& reports) {
       "| phase | measured | exactly 0 | median | 90 % | largest | where |\n"
       "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const MarginSpread& spread : spreads) {
-    page += fmt::format("| {} | {} | {} | {:.3g} | {:.3g} | {:.3g} | {} in `{}` |\n",
-                        phase_name(spread.phase), spread.count, spread.zeros, spread.median,
-                        spread.p90, spread.worst.margin, place_of(spread.worst), spread.worst_case);
+    page += fmt::format("| {} | {} | {} | {:.3g} | {:.3g} | {:.3g} | {} in `{}` |\n", spread.name,
+                        spread.count, spread.zeros, spread.median, spread.p90, spread.worst.margin,
+                        place_of(spread.worst), spread.worst_case);
   }
   return page;
 }

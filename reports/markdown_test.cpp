@@ -124,6 +124,33 @@ TEST(Margins, FindsNoWorstWhereNoneWasMeasured) {
   EXPECT_FALSE(worst_margin(diverging()).has_value());
 }
 
+// Clean candidates attain a law's limit; what tells is the noise, or a law that is broken.
+TEST(Margins, ALawThatIsKeptIsTheWorstOnlyWhereNothingElseWasMeasured) {
+  CaseReport report = report_with({0.25, 0.99});
+  report.checks[0].margins[1].statistic = kLawStatistic;
+  EXPECT_EQ(worst_margin(report)->record, "layer0.out");
+
+  report.checks[0].margins[1].margin = 1.01;
+  EXPECT_EQ(worst_margin(report)->record, "layer1.out");
+
+  report.checks[0].margins = {report.checks[0].margins[1]};
+  report.checks[0].margins[0].margin = 0.99;
+  EXPECT_EQ(worst_margin(report)->margin, 0.99);
+}
+
+TEST(Margins, SpreadsOfLawsStandApart) {
+  CaseReport report = report_with({0.25, 0.99});
+  report.checks[0].margins[1].statistic = kLawStatistic;
+
+  const auto spreads = margin_spreads({report});
+
+  ASSERT_EQ(spreads.size(), 2u);
+  EXPECT_EQ(spreads[0].name, "forward");
+  EXPECT_EQ(spreads[0].worst.margin, 0.25);
+  EXPECT_EQ(spreads[1].name, "law forward");
+  EXPECT_EQ(spreads[1].worst.margin, 0.99);
+}
+
 TEST(Margins, SpreadsOverAllCases) {
   const auto spreads = margin_spreads({report_with({0, 0.1, 0.2, 0.3}), report_with({0.9, 0.4})});
 

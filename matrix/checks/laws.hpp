@@ -8,10 +8,6 @@
 
 namespace meshparity {
 
-/// The letter of a law in margins. A law's limit is attained by clean candidates: above kNear is
-/// nothing special.
-inline constexpr char kLawStatistic = 'L';
-
 /// Elements that no mask demands are left out. An element beyond its limit, or not a number,
 /// diverges; a law whose own value is not finite is inconclusive.
 void check_law(const JudgeContext& context, const RecordEvidence& record, const LawRow& law,

@@ -75,11 +75,11 @@ void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports) {
     return;
   }
   terminal.line("");
-  terminal.line(terminal.bold(fmt::format("{:<9} {:>9} {:>9} {:>9} {:>9} {:>9}", "margins",
+  terminal.line(terminal.bold(fmt::format("{:<11} {:>9} {:>9} {:>9} {:>9} {:>9}", "margins",
                                           "measured", "exactly 0", "median", "90 %", "largest")));
   for (const MarginSpread& spread : spreads) {
-    terminal.line(fmt::format("{:<9} {:>9} {:>9} {:>9} {:>9} {:>9}", phase_name(spread.phase),
-                              spread.count, spread.zeros, number(spread.median), number(spread.p90),
+    terminal.line(fmt::format("{:<11} {:>9} {:>9} {:>9} {:>9} {:>9}", spread.name, spread.count,
+                              spread.zeros, number(spread.median), number(spread.p90),
                               number(spread.worst.margin)));
   }
 }
