@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "fixtures/error.hpp"
 #include "matrix/lambda.hpp"
 
 namespace meshparity {
@@ -26,19 +27,21 @@ Limit limit_of(double nu1, double samples, std::int64_t blocks) {
 
 }  // namespace
 
-std::optional<Lane> lane_of(Precision precision) {
+Lane lane_of(Precision precision) {
+  const std::string name(precision_name(precision));
   switch (precision) {
     case Precision::fp64:
       // The reference errs as well as the candidate: sqrt 2 (bounds.md §3.1).
-      return Lane{"fp64", "fp32", std::ldexp(std::numbers::sqrt2, -29),
-                  100,    52,     "fp32 companions x 2^-29 sqrt 2"};
+      return {name, "fp32", std::ldexp(std::numbers::sqrt2, -29),
+              100,  52,     "fp32 companions x 2^-29 sqrt 2"};
     case Precision::fp32:
-      return Lane{"fp32", "fp32", 1, 10, 23, "fp32 companions"};
+      return {name, name, 1, 10, 23, "fp32 companions"};
     case Precision::tf32:
+      return {name, name, 1, 10, 10, "tf32 companions"};
     case Precision::bf16:
-      return std::nullopt;
+      return {name, name, 1, 10, 7, "bf16 companions"};
   }
-  return std::nullopt;
+  throw Error("looking up a lane: no such precision");
 }
 
 std::string derivation(const Limit& limit) {

@@ -1,7 +1,6 @@
 // The limits of one record, in units of its sigma, and how they came about: companions in, limits
 // with their derivation out (bounds.md §3.2). Nothing here depends on the code under test.
 #pragma once
-#include <optional>
 #include <string>
 
 #include "fixtures/case_spec.hpp"
@@ -23,8 +22,7 @@ struct Lane {
   int mantissa_bits = 52;       // of the type in which errors are counted as ULP
   std::string origin;           // "fp32 companions x 2^-29 sqrt 2"
 };
-/// Nothing for a precision whose companions are not made yet.
-std::optional<Lane> lane_of(Precision precision);
+Lane lane_of(Precision precision);
 
 /// A limit for one statistic: kFreedom * lambda(nu1, nu2, z).
 struct Limit {

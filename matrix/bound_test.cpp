@@ -18,18 +18,28 @@ Companion companion_of(std::int64_t rows, std::int64_t columns, int samples, dou
 
 // 2^-29 sqrt 2 = 1.41421356 / 536870912.
 TEST(Lane, TheFp64LaneIsTheFp32SetScaled) {
-  const Lane lane = *lane_of(Precision::fp64);
+  const Lane lane = lane_of(Precision::fp64);
 
   EXPECT_DOUBLE_EQ(lane.factor, std::sqrt(2.0) / 536870912.0);
   EXPECT_EQ(lane.companions, "fp32");
   EXPECT_EQ(lane.projection_guard, 100);
-  EXPECT_EQ(lane_of(Precision::fp32)->factor, 1);
-  EXPECT_EQ(lane_of(Precision::fp32)->projection_guard, 10);
+  EXPECT_EQ(lane_of(Precision::fp32).factor, 1);
+  EXPECT_EQ(lane_of(Precision::fp32).projection_guard, 10);
 }
 
-TEST(Lane, LanesWithoutCompanionsHaveNone) {
-  EXPECT_FALSE(lane_of(Precision::bf16).has_value());
-  EXPECT_FALSE(lane_of(Precision::tf32).has_value());
+// bounds.md §3.1: u is 2^-11 and 2^-8, that is 10 and 7 bits behind the leading one.
+TEST(Lane, Tf32AndBf16HaveSetsOfTheirOwn) {
+  const Lane tf32 = lane_of(Precision::tf32);
+  const Lane bf16 = lane_of(Precision::bf16);
+
+  EXPECT_EQ(tf32.companions, "tf32");
+  EXPECT_EQ(bf16.companions, "bf16");
+  EXPECT_EQ(tf32.factor, 1);
+  EXPECT_EQ(bf16.factor, 1);
+  EXPECT_EQ(tf32.projection_guard, 10);
+  EXPECT_EQ(bf16.projection_guard, 10);
+  EXPECT_EQ(tf32.mantissa_bits, 10);
+  EXPECT_EQ(bf16.mantissa_bits, 7);
 }
 
 // n_eff 128 of 64 x 32, K 32: F has nu 128/4096, R 2/68, C 4/132, X and G 1/36.

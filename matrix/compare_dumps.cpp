@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fixtures/error.hpp"
+#include "matrix/bound.hpp"
 #include "matrix/checks/follows.hpp"
 #include "matrix/dump_set.hpp"
 #include "matrix/equal_records.hpp"
@@ -14,22 +15,29 @@
 namespace meshparity {
 namespace {
 
-constexpr const char* kCompanions = "companions_fp32.h5";
-
-/// Empty when there are none.
-std::filesystem::path companions_beside(const std::filesystem::path& dump) {
-  const std::filesystem::path folder =
-      std::filesystem::is_directory(dump) ? dump : dump.parent_path();
-  const std::filesystem::path file = folder / kCompanions;
-  return std::filesystem::exists(file) ? file : std::filesystem::path();
-}
-
 std::optional<CaseSpec> parsed(const std::string& id) {
   try {
     return parse_case(id);
   } catch (const UsageError&) {
     return std::nullopt;
   }
+}
+
+/// Those of the candidate's lane; else of another, for the judge to say so; empty without any.
+std::filesystem::path companions_beside(const std::filesystem::path& dump,
+                                        const std::string& candidate_id) {
+  const auto spec = parsed(candidate_id);
+  const std::string own = spec ? lane_of(spec->precision).companions : "fp32";
+  const std::filesystem::path folder =
+      std::filesystem::is_directory(dump) ? dump : dump.parent_path();
+  for (const std::string& lane :
+       {own, std::string("fp32"), std::string("tf32"), std::string("bf16")}) {
+    const std::filesystem::path file = folder / fmt::format("companions_{}.h5", lane);
+    if (std::filesystem::exists(file)) {
+      return file;
+    }
+  }
+  return {};
 }
 
 std::vector<std::string> words_of(const std::string& id) {
@@ -106,7 +114,7 @@ Comparison compare_dumps(const std::filesystem::path& reference,
   const DumpSet right(candidate);
   require_readable(left);
   require_readable(right);
-  const std::filesystem::path companions = companions_beside(reference);
+  const std::filesystem::path companions = companions_beside(reference, right.header().case_id);
   const bool by_bounds = !options.exact && !companions.empty();
 
   Comparison comparison;

@@ -221,6 +221,22 @@ TEST(CompareDumps, ComparesByBoundsWhereTheReferenceHasCompanions) {
             Verdict::diverges);
 }
 
+TEST(CompareDumps, TakesTheCompanionsOfTheCandidatesLane) {
+  MadeCase made("gpt-tiny.single.sgd-steps1.bf16.host-threads");
+  made.add("x", {1}, {1}).noise = 1e-3;
+  made.give(0, "x", whole(std::vector<std::int64_t>{1})).values = {{1.001}};
+  const Evidence evidence = made.write();
+  const auto companions = evidence.reference / "companions_bf16.h5";
+
+  const Verdict without = compare_dumps(evidence.reference, evidence.candidate, {}).verdict;
+  write_companions(
+      companions, "bf16",
+      {{"x", Phase::forward, 0, 1, 1, 32, {1e-6f}, 1e-6, 1, std::vector<double>(32, 1e-3)}});
+
+  EXPECT_EQ(without, Verdict::inconclusive);
+  EXPECT_EQ(compare_dumps(evidence.reference, evidence.candidate, {}).verdict, Verdict::conforms);
+}
+
 // AdamW's second step went another way than the reference, and its update has a law.
 TEST(CompareDumps, RestartsTheReferenceFromTheCandidatesStatesWhereItCan) {
   MadeCase made("gpt-tiny.single.steps2.fp64.host-threads");

@@ -89,9 +89,25 @@ class RecordJudge {
     return {};
   }
 
+  /// Of a foreign candidate, which may leave out what is not required.
+  bool is_left_out(const RecordEvidence& record) {
+    const auto& readers = context_.candidate.readers();
+    if (readers.empty() || !readers.begin()->second.header().foreign ||
+        !context_.candidate.pieces(record.key()).empty()) {
+      return false;
+    }
+    const bool required = is_required(record.row.record);
+    omissions_.add(check_of(record.row.record),
+                   required ? Verdict::inconclusive : Verdict::conforms,
+                   required ? "the foreign candidate lacks a required record"
+                            : "not compared: the foreign candidate did not write it",
+                   record.key());
+    return true;
+  }
+
   void judge(RecordEvidence record) {
     record.basis = values_.is_rebased(record.row) ? Basis::own_state : Basis::reference;
-    if (!check_coverage(context_, record, at("coverage"))) {
+    if (is_left_out(record) || !check_coverage(context_, record, at("coverage"))) {
       return;
     }
     try {

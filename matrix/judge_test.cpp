@@ -56,7 +56,7 @@ TEST(Judge, NoCompanionsAreInconclusive) {
   EXPECT_THAT(findings_text(report), HasSubstr("no limits: the reference has no companions"));
 }
 
-TEST(Judge, APrecisionWithoutCompanionsIsInconclusive) {
+TEST(Judge, CompanionsOfAnotherLaneAreInconclusive) {
   MadeCase made("gpt-tiny.single.sgd-steps1.bf16.host-threads");
   made.add("x", {1}, {1});
   made.give(0, "x", all_of({1}));
@@ -64,7 +64,8 @@ TEST(Judge, APrecisionWithoutCompanionsIsInconclusive) {
   const CaseReport report = made.judge();
 
   EXPECT_EQ(report.verdict, Verdict::inconclusive);
-  EXPECT_THAT(findings_text(report), HasSubstr("no companions are made for bf16 yet"));
+  EXPECT_THAT(findings_text(report),
+              HasSubstr("the companions are of lane fp32, bf16 needs those of bf16"));
 }
 
 TEST(Judge, AMissingCompanionIsInconclusiveAtStandardAndANoteAtLevelAll) {

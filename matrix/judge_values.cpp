@@ -130,10 +130,6 @@ void ValueJudge::leave_out_without_rebasing(const CheckResult& result,
 
 std::optional<std::string> ValueJudge::why_no_limits(const RecordEvidence& record) const {
   const RecordKey key = record.key();
-  if (!context_.lane) {
-    return fmt::format("no limits: no companions are made for {} yet",
-                       precision_name(context_.evidence.spec.precision));
-  }
   if (context_.companions == nullptr) {
     return "no limits: the reference has no companions";
   }

@@ -98,10 +98,10 @@ class NoisyTensor {
 };
 
 Lane fp32() {
-  return *lane_of(Precision::fp32);
+  return lane_of(Precision::fp32);
 }
 Lane fp64() {
-  return *lane_of(Precision::fp64);
+  return lane_of(Precision::fp64);
 }
 
 TEST(Power, NoiseOfItsOwnSizeNeverAlarms) {

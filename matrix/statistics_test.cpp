@@ -14,7 +14,7 @@ const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// The scale of the stored set, guard 10: sigma^2 = s2.
 Lane plain_lane() {
-  Lane lane = *lane_of(Precision::fp32);
+  Lane lane = lane_of(Precision::fp32);
   return lane;
 }
 

@@ -50,6 +50,47 @@ TEST(CoveredRecords, ARecordThatNobodyWroteIsFound) {
   EXPECT_EQ(missing.text, "the record is missing: no rank wrote a piece");
 }
 
+TEST(CoveredRecords, AForeignCandidateMayLeaveOutWhatIsNotRequired) {
+  MadeCase made("gpt-tiny.single.sgd-steps1.fp64.host-threads");
+  made.edit_header = [](int, DumpHeader& header) { header.foreign = true; };
+  made.add("logits", {2}, counted(2));
+  made.add("x", {2}, counted(2));
+  made.add("y", {2}, counted(2));
+  made.give(0, "logits", box({0}, {2}));
+
+  const CaseReport report = made.judge();
+
+  EXPECT_EQ(report.verdict, Verdict::conforms) << findings_text(report);
+  EXPECT_THAT(result_of(report, "forward").notes,
+              testing::Contains("not compared: the foreign candidate did not write it: 2 records, "
+                                "the first forward x step 0"));
+}
+
+TEST(CoveredRecords, AForeignCandidateWithoutARequiredRecordIsInconclusive) {
+  MadeCase made("gpt-tiny.single.sgd-steps1.fp64.host-threads");
+  made.edit_header = [](int, DumpHeader& header) { header.foreign = true; };
+  made.add("x", {2}, counted(2));
+  made.add("w", {2}, counted(2)).spec.phase = Phase::grad;
+  made.give(0, "x", box({0}, {2}));
+
+  const CaseReport report = made.judge();
+
+  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(result_of(report, "grad").verdict, Verdict::inconclusive);
+  EXPECT_THAT(findings_text(report),
+              HasSubstr("the foreign candidate lacks a required record: grad w step 0"));
+}
+
+// What it did write is judged like anyone's.
+TEST(CoveredRecords, AHoleOfAForeignCandidateDiverges) {
+  MadeCase made("gpt-tiny.single.sgd-steps1.fp64.host-threads");
+  made.edit_header = [](int, DumpHeader& header) { header.foreign = true; };
+  made.add("x", {2}, counted(2));
+  made.give(0, "x", box({0}, {1}));
+
+  EXPECT_EQ(made.judge().verdict, Verdict::diverges);
+}
+
 TEST(CoveredRecords, ARecordAboveTheLevelIsNoStranger) {
   MadeCase made(kTp2);
   made.add("x", {2}, counted(2));

@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::size_t kFindingsShown = 5;
 
+void print_margins(const CheckResult& check) {
+  for (const Margin& margin : check.margins) {
+    fmt::print("  margin {:.4g} {} {} sees {:.3g}\n", margin.margin, margin.statistic,
+               record_text({margin.step, margin.phase, margin.record}), margin.sees);
+  }
+}
+
 void print_check(const CheckResult& check) {
   fmt::print("{:<12}  {:>12} compared  {}\n",
              check.evidence ? verdict_name(check.verdict) : "no evidence", check.compared,
@@ -81,6 +88,9 @@ int compare(const CompareVerb& options) {
   }
   for (const CheckResult& check : comparison.checks) {
     print_check(check);
+    if (options.margins) {
+      print_margins(check);
+    }
   }
   fmt::print("{}\n", verdict_name(comparison.verdict));
   return exit_code(comparison.verdict);

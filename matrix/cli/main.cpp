@@ -103,6 +103,7 @@ void add_compare(CLI::App& app, CommandLine& line) {
       ->required();
   verb.add_option("CANDIDATE", line.compare.candidate, "what is judged")->required();
   verb.add_flag("--exact", line.compare.how.exact, "by equality even where limits are at hand");
+  verb.add_flag("--margins", line.compare.margins, "print error / limit of every record");
   verb.add_flag("--across", line.compare.how.across, "allow unlike cases, listing how they differ");
   add_lookup(verb, line.compare.lookup);
   line.compare.program = programs_beside().reference;

@@ -39,6 +39,7 @@ struct CompareVerb {
   CaseOptions lookup;             // where the reference finds models and texts when it is restarted
   std::filesystem::path program;  // meshparity-reference
   CompareOptions how;
+  bool margins = false;  // print error over limit of every record, passes too
 };
 
 }  // namespace meshparity
