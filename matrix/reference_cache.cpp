@@ -116,6 +116,20 @@ fs::path ReferenceCache::begin(const ReferenceKey& key) const {
   return making;
 }
 
+void ReferenceCache::put_in_place(const ReferenceKey& key, const fs::path& making) const {
+  // Two runs may make the same reference side by side. The first one's may be open in its judge by
+  // now, so it stays, and ours goes; only what is torn or foreign gives way.
+  if (!holds(key)) {
+    fs::remove_all(folder(key));
+    std::error_code taken;
+    fs::rename(making, folder(key), taken);
+    if (taken && !holds(key)) {
+      throw fs::filesystem_error("taking its place", making, folder(key), taken);
+    }
+  }
+  fs::remove_all(making);
+}
+
 void ReferenceCache::adopt(const ReferenceKey& key) const {
   const fs::path making = root_ / fmt::format("making-{}-{}", name(key), getpid());
   try {
@@ -126,8 +140,7 @@ void ReferenceCache::adopt(const ReferenceKey& key) const {
     if (!out.flush()) {
       throw Error(fmt::format("writing {}", (making / kManifest).string()));
     }
-    fs::remove_all(folder(key));
-    fs::rename(making, folder(key));
+    put_in_place(key, making);
   } catch (const std::exception& error) {
     throw Error(fmt::format("keeping the reference of {}: {}", key.case_id, error.what()));
   }

@@ -33,7 +33,7 @@ class ReferenceCache {
   /// An empty folder to make the entry in; whatever an earlier attempt left there is removed.
   std::filesystem::path begin(const ReferenceKey& key) const;
   /// Checks what was made in begin()'s folder and puts it in the entry's place. Throws Error when
-  /// it is not whole.
+  /// it is not whole. A whole entry that another run put there meanwhile stays, ours goes.
   void adopt(const ReferenceKey& key) const;
   /// Removes the entries used longest ago until all take at most `limit` bytes; never one of
   /// `in_use` (folders).
@@ -42,6 +42,7 @@ class ReferenceCache {
  private:
   std::string name(const ReferenceKey& key) const;
   std::string manifest(const ReferenceKey& key, const std::filesystem::path& folder) const;
+  void put_in_place(const ReferenceKey& key, const std::filesystem::path& making) const;
 
   std::filesystem::path root_;
   std::string program_hash_;

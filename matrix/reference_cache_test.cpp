@@ -116,6 +116,18 @@ TEST_F(ReferenceCacheTest, MakesARefusedEntryAgain) {
   EXPECT_TRUE(cache().holds(key_));
 }
 
+TEST_F(ReferenceCacheTest, LeavesAnEntryThatAnotherRunMadeMeanwhile) {
+  make(key_);
+  const fs::path theirs = cache().folder(key_) / "open in another run's judge";
+  std::ofstream(theirs) << "theirs";
+
+  make(key_);
+
+  EXPECT_TRUE(fs::exists(theirs));
+  EXPECT_TRUE(cache().holds(key_));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "cache"), fs::directory_iterator()), 1);
+}
+
 TEST_F(ReferenceCacheTest, AdoptsNoTornDump) {
   const fs::path making = cache().begin(key_);
   write_dump(making, key_.case_id, false);
