@@ -15,12 +15,24 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(LawsOfStep, ACleanCandidateKeepsEveryLaw) {
-  for (const std::string features : {"plain", "sgd", "momentum", "clip_off", "drop0-maskfull"}) {
+  for (const std::string features :
+       {"plain", "sgd", "momentum", "clip_off", "drop0-maskfull", "lscale"}) {
     const RebaseCase made(id_of(features));
     const auto rebased = made.rebase("own", made.clean());
 
     EXPECT_THAT(broken(rebased, made.clean()), IsEmpty()) << features;
   }
+}
+
+TEST(LawsOfStep, InASkippedStepNothingMayMove) {
+  const auto names = broken_by("lscale", [](const Piece& piece, Values& values) {
+    if (is(piece, 1, Phase::moment1, "layer0.norm1.bias")) {
+      values[0] = std::nextafter(values[0], 1);
+    }
+    return true;
+  });
+
+  EXPECT_TRUE(names.contains("moment1 layer0.norm1.bias step 1"));
 }
 
 TEST(LawsOfStep, EveryStepIsAskedEveryLaw) {
