@@ -181,6 +181,21 @@ TEST(Program, ExitsWith0WhenAllIsDone) {
   EXPECT_EQ(run_program("--jobs " + scratch.write("jobs", jobs).string()).exit, 0);
 }
 
+TEST(Program, RestartsFromACandidatesStateWhenToldTo) {
+  const ScratchFolder scratch;
+  run_job(job_into(scratch / "clean", kMicro), 1);
+  Job restarted = job_into(scratch / "rebased", kMicro);
+  restarted.state = scratch / "clean/rank_0000.h5";
+  const std::string jobs =
+      format_job(restarted) + "\n" + format_job(job_into(scratch / "stateless", kMicro)) + "\n";
+
+  const Ran ran = run_program("--threads 1 --rebase " + scratch.write("jobs", jobs).string());
+
+  EXPECT_EQ(ran.exit, 3);
+  EXPECT_THAT(ran.out, testing::HasSubstr("names no state"));
+  EXPECT_FALSE(DumpReader(scratch / "rebased/rank_0000.h5").laws().empty());
+}
+
 TEST(Program, ExplainsItself) {
   const Ran ran = run_program("--help");
   EXPECT_EQ(ran.exit, 0);
@@ -188,8 +203,9 @@ TEST(Program, ExplainsItself) {
 }
 
 TEST(Program, AnswersAMisuseWithOneLineAndExit2) {
-  for (const std::string arguments : {"", "--jobs", "--jobs /no/such/file", "--jobs x --threads 0",
-                                      "--jobs x --threads 2x", "--what", "jobs"}) {
+  for (const std::string arguments :
+       {"", "--jobs", "--jobs /no/such/file", "--jobs x --threads 0", "--jobs x --threads 2x",
+        "--jobs x --rebase x", "--what", "jobs"}) {
     const Ran ran = run_program(arguments);
     EXPECT_EQ(ran.exit, 2) << arguments;
     EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
