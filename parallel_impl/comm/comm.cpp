@@ -14,16 +14,12 @@ Ticket Comm::start(const Collective& request) {
     keep_own_contribution(request);
     return {};
   }
-  ledger_.push_back(row_of(request));
-  if (board_ != nullptr) {
-    const CollectiveRow& row = ledger_.back();
-    board_->enter(rank(), row.site, fmt::format("{}: {}", row.axis, row.group));
-  }
-  const Ticket ticket = transport_start(request, ledger_.back());
+  const std::size_t place = enter(request);
+  const Ticket ticket = transport_start(request, ledger_[place]);
   if (board_ != nullptr) {
     board_->leave(rank());
   }
-  const bool fresh = pending_.emplace(ticket.id, ledger_.size() - 1).second;
+  const bool fresh = pending_.emplace(ticket.id, place).second;
   assert(fresh && ticket.id >= 0);
   static_cast<void>(fresh);
   return ticket;
@@ -42,17 +38,41 @@ void Comm::wait(Ticket ticket) {
     board_->set_state(rank(), RankState::waiting);
   }
   transport_wait(ticket);
-  if (board_ != nullptr) {
-    board_->leave(rank());
-  }
-  CollectiveRow& row = ledger_[pending->second];
-  row.logical_end = logical_clock_++;
-  row.wall_end = nanoseconds();
+  close(pending->second);
   pending_.erase(pending);
 }
 
+void Comm::carry_out(const Collective& request) {
+  require_well_formed(request, rank());
+  if (request.group.size() == 1) {
+    keep_own_contribution(request);
+    return;
+  }
+  const std::size_t place = enter(request);
+  transport_at_once(request, ledger_[place]);
+  close(place);
+}
+
+std::size_t Comm::enter(const Collective& request) {
+  ledger_.push_back(row_of(request));
+  if (board_ != nullptr) {
+    const CollectiveRow& row = ledger_.back();
+    board_->enter(rank(), row.site, fmt::format("{}: {}", row.axis, row.group));
+  }
+  return ledger_.size() - 1;
+}
+
+void Comm::close(std::size_t place) {
+  if (board_ != nullptr) {
+    board_->leave(rank());
+  }
+  CollectiveRow& row = ledger_[place];
+  row.logical_end = logical_clock_++;
+  row.wall_end = nanoseconds();
+}
+
 void Comm::barrier(const CommGroup& group, const Site& site) {
-  wait(start(describe(CollectiveKind::barrier, group, site)));
+  carry_out(describe(CollectiveKind::barrier, group, site));
 }
 
 void Comm::clear_ledger() {

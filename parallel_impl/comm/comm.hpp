@@ -17,7 +17,7 @@
 namespace meshparity {
 
 /// An operation that has begun. Between start and wait its output may not be read and its input
-/// may not be written.
+/// may not be written; pending_calls.hpp says when data move.
 struct Ticket {
   std::int64_t id = -1;
 };
@@ -43,13 +43,15 @@ class Comm {
   /// Throws Error when the request does not fit together or the transport refuses it.
   Ticket start(const Collective& request);
   void wait(Ticket ticket);
+  /// Start and wait in one.
+  void carry_out(const Collective& request);
 
   template <class T>
   void all_reduce(const CommGroup& group, std::span<T> values, ReduceOp op, const Site& site) {
     Collective request = describe(CollectiveKind::all_reduce, group, site);
     request.input = request.output = payload(values);
     request.op = op;
-    wait(start(request));
+    carry_out(request);
   }
   /// out is the concatenation of every rank's part, parts[r] elements from rank r of the group.
   template <class T>
@@ -59,7 +61,7 @@ class Comm {
     request.input = payload(part);
     request.output = payload(out);
     request.output_parts = std::move(parts);
-    wait(start(request));
+    carry_out(request);
   }
   /// part r of the sum over the group of `values` lands in rank r's `out`.
   template <class T>
@@ -69,7 +71,7 @@ class Comm {
     request.input = payload(values);
     request.output = payload(out);
     request.output_parts = std::move(parts);
-    wait(start(request));
+    carry_out(request);
   }
   void barrier(const CommGroup& group, const Site& site);
 
@@ -84,8 +86,14 @@ class Comm {
   /// `row` is the request's line in the ledger, for messages; it lives as long as the call.
   virtual Ticket transport_start(const Collective& request, const CollectiveRow& row) = 0;
   virtual void transport_wait(Ticket ticket) = 0;
+  /// Start and wait in one.
+  virtual void transport_at_once(const Collective& request, const CollectiveRow& row) {
+    transport_wait(transport_start(request, row));
+  }
 
  private:
+  std::size_t enter(const Collective& request);
+  void close(std::size_t place);
   static Collective describe(CollectiveKind kind, const CommGroup& group, const Site& site);
   CollectiveRow row_of(const Collective& request);
   std::int64_t nanoseconds() const;

@@ -1,22 +1,13 @@
 #include "parallel_impl/comm/mailbox.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <utility>
 
 #include "fixtures/error.hpp"
+#include "parallel_impl/comm/call_agreement.hpp"
 #include "parallel_impl/comm/patient_wait.hpp"
 
 namespace meshparity {
-namespace {
-
-// A layer may differ: what one stage sends after its last block is another's first input.
-bool same_place(const Site& a, const Site& b) {
-  return a.role == b.role && a.phase == b.phase && a.step == b.step && a.mb == b.mb;
-}
-
-}  // namespace
 
 void Mailbox::put(const Collective& request, const CollectiveRow& row) {
   const std::size_t bytes =
@@ -35,10 +26,12 @@ void Mailbox::take(const Collective& request, const CollectiveRow& row) {
   await_message(guard, row);
   const Message message = std::move(messages_.front());
   messages_.pop_front();
-  const bool fits = message.row.count == row.count && message.row.type == row.type;
-  if (!fits || !same_place(message.site, request.site)) {
-    fail_and_throw(fmt::format("{} is in {}, but {} sent {}", state_.name(to_), describe_call(row),
-                               state_.name(from_), describe_call(message.row)));
+  Collective sent = request;  // its group, as the sender sees it
+  sent.site = message.site;
+  sent.group.index = request.peer;
+  const std::string wrong = describe_wrong_message(state_, {&request, &row}, {&sent, &message.row});
+  if (!wrong.empty()) {
+    fail_and_throw(wrong);
   }
   if (!message.bytes.empty()) {
     std::memcpy(request.output.data, message.bytes.data(), message.bytes.size());
@@ -48,18 +41,14 @@ void Mailbox::take(const Collective& request, const CollectiveRow& row) {
 void Mailbox::await_message(std::unique_lock<std::mutex>& guard, const CollectiveRow& row) {
   const auto arrived = [&] { return !messages_.empty(); };
   const auto sender_ended = [&] { return state_.has_ended(from_); };
-  const WaitEnd end = wait_patiently(guard, condition_, state_, arrived, sender_ended);
+  const WaitEnd end = wait_patiently(nap_on(condition_, guard), state_, arrived, sender_ended);
   if (end == WaitEnd::done) {
     return;
   }
   if (end == WaitEnd::peer_failed) {
     state_.throw_peer_failed(row, to_);
   }
-  const std::string why = end == WaitEnd::peer_ended
-                              ? "and has ended"
-                              : fmt::format("and nothing moved for {} ms", state_.limit().count());
-  fail_and_throw(fmt::format("{} waits in {} for {}, {}", state_.name(to_), describe_call(row),
-                             state_.last_said(from_), why));
+  fail_and_throw(describe_wait(state_, to_, row, {from_}, end));
 }
 
 void Mailbox::fail_and_throw(const std::string& what) {

@@ -1,9 +1,13 @@
-// How a rank waits for its peers: yield a little, then sleep on a condition with a limit that
-// counts only time in which nothing in the world moves.
+// How a rank waits for its peers: yield a little, then nap, with a limit that counts only time in
+// which nothing in the world moves.
 #pragma once
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "parallel_impl/comm/world_state.hpp"
 
@@ -25,12 +29,13 @@ bool yield_until(const Done& done) {
 
 enum class WaitEnd { done, peer_failed, peer_ended, nothing_moves };
 
-/// Sleeps until `done` holds (asked first, so that what is complete is never given up), a rank has
+/// Naps until `done` holds (asked first, so that what is complete is never given up), a rank has
 /// failed, `hopeless` holds (a missing peer has ended), or nothing moved for the limit. The limit
-/// is counted in naps: a process that was stopped for an hour has not waited an hour.
-template <class Done, class Hopeless>
-WaitEnd wait_patiently(std::unique_lock<std::mutex>& lock, std::condition_variable& condition,
-                       const WorldState& state, const Done& done, const Hopeless& hopeless) {
+/// is counted in naps: a process that was stopped for an hour has not waited an hour. `nap` sleeps
+/// for the time given at most, and is true when it was woken.
+template <class Nap, class Done, class Hopeless>
+WaitEnd wait_patiently(const Nap& nap, const WorldState& state, const Done& done,
+                       const Hopeless& hopeless) {
   constexpr int kNaps = 10;
   std::uint64_t seen = state.moves();
   for (int still = 0; still < kNaps;) {
@@ -43,13 +48,24 @@ WaitEnd wait_patiently(std::unique_lock<std::mutex>& lock, std::condition_variab
     if (hopeless()) {
       return WaitEnd::peer_ended;
     }
-    const bool woken =
-        condition.wait_for(lock, state.limit() / kNaps) == std::cv_status::no_timeout;
+    const bool woken = nap(state.limit() / kNaps);
     const std::uint64_t now = state.moves();
     still = woken || now != seen ? 0 : still + 1;
     seen = now;
   }
   return done() ? WaitEnd::done : WaitEnd::nothing_moves;
 }
+
+/// A nap on a condition, for ranks that are threads.
+inline auto nap_on(std::condition_variable& condition, std::unique_lock<std::mutex>& lock) {
+  return [&condition, &lock](std::chrono::milliseconds longest) {
+    return condition.wait_for(lock, longest) == std::cv_status::no_timeout;
+  };
+}
+
+/// "rank 0 (tp0) waits in all_reduce ... for rank 1 (tp1), which ..., and has ended": why `rank`
+/// gives up the call of `row`. `missing` have not come.
+std::string describe_wait(const WorldState& state, int rank, const CollectiveRow& row,
+                          const std::vector<int>& missing, WaitEnd end);
 
 }  // namespace meshparity

@@ -1,64 +1,11 @@
 #include "parallel_impl/comm/rendezvous.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "fixtures/error.hpp"
 
 namespace meshparity {
-namespace {
-
-int world_rank(const Entry& entry) {
-  return entry.request->group.ranks[static_cast<std::size_t>(entry.request->group.index)];
-}
-
-bool counts_agree(const Entry& a, const Entry& b) {
-  return a.request->kind == CollectiveKind::all_to_all || a.row->count == b.row->count;
-}
-
-bool parts_agree(const Entry& a, const Entry& b) {
-  return a.request->kind == CollectiveKind::all_to_all ||
-         a.request->output_parts == b.request->output_parts;
-}
-
-bool roots_agree(const Entry& a, const Entry& b) {
-  return a.request->kind != CollectiveKind::broadcast || a.request->peer == b.request->peer;
-}
-
-// What differs between two calls that should be one; empty when nothing does.
-std::string_view first_difference(const Entry& a, const Entry& b) {
-  if (a.row->kind != b.row->kind) {
-    return "kind";
-  }
-  if (a.row->site != b.row->site) {
-    return "site";
-  }
-  if (a.row->step != b.row->step || a.row->mb != b.row->mb) {
-    return "step or micro-batch";
-  }
-  if (a.row->axis != b.row->axis || a.row->group != b.row->group) {
-    return "group";
-  }
-  if (a.row->type != b.row->type) {
-    return "element type";
-  }
-  if (!counts_agree(a, b)) {
-    return "count";
-  }
-  if (!parts_agree(a, b)) {
-    return "parts";
-  }
-  if (!roots_agree(a, b)) {
-    return "root";
-  }
-  return a.request->op == b.request->op ? "" : "operation";
-}
-
-}  // namespace
-
 Rendezvous::Rendezvous(WorldState& state, int size)
     : state_(state), entries_(static_cast<std::size_t>(size)) {}
 
@@ -81,7 +28,7 @@ void Rendezvous::enter(const Entry& mine) {
     return;
   }
   guard.lock();
-  const WaitEnd end = wait_patiently(guard, condition_, state_, complete,
+  const WaitEnd end = wait_patiently(nap_on(condition_, guard), state_, complete,
                                      [&] { return !missing_that_ended(mine).empty(); });
   if (end != WaitEnd::done) {
     give_up(mine, end);
@@ -118,31 +65,19 @@ void Rendezvous::refuse_unlike(const Entry& mine) const {
     if (other.request == nullptr) {
       continue;
     }
-    const std::string_view difference = first_difference(mine, other);
+    const std::string difference = describe_difference(state_, mine, other);
     if (!difference.empty()) {
-      fail_and_throw(
-          mine, fmt::format("{} entered {}, but {} is in {}: they differ in {}",
-                            state_.name(world_rank(mine)), describe_call(*mine.row),
-                            state_.name(world_rank(other)), describe_call(*other.row), difference));
+      fail_and_throw(mine, difference);
     }
     return;  // the others inside were compared with this one
   }
 }
 
 void Rendezvous::refuse_unlike_parts(const Entry& mine) const {
-  if (mine.request->kind != CollectiveKind::all_to_all) {
-    return;
-  }
-  for (std::size_t to = 0; to < entries_.size(); ++to) {
-    for (std::size_t from = 0; from < entries_.size(); ++from) {
-      const std::int64_t sent = entries_[from].request->input_parts[to];
-      const std::int64_t awaited = entries_[to].request->output_parts[from];
-      if (sent != awaited) {
-        fail_and_throw(
-            mine, fmt::format("{}: {} sends {} elements to {}, which awaits {}",
-                              describe_call(*mine.row), state_.name(world_rank(entries_[from])),
-                              sent, state_.name(world_rank(entries_[to])), awaited));
-      }
+  if (mine.request->kind == CollectiveKind::all_to_all) {
+    const std::string difference = describe_unlike_parts(state_, mine, entries_);
+    if (!difference.empty()) {
+      fail_and_throw(mine, difference);
     }
   }
 }
@@ -181,18 +116,7 @@ void Rendezvous::give_up(const Entry& mine, WaitEnd end) const {
   if (end == WaitEnd::peer_failed) {
     state_.throw_peer_failed(*mine.row, rank);
   }
-  const bool ended = end == WaitEnd::peer_ended;
-  std::string text =
-      fmt::format("{} waits in {} for ", state_.name(rank), describe_call(*mine.row));
-  std::string_view joint;
-  for (const int absent : ended ? missing_that_ended(mine) : missing(mine)) {
-    text += joint;
-    text += state_.last_said(absent);
-    joint = "; ";
-  }
-  text += ended ? ", and has ended"
-                : fmt::format(", and nothing moved for {} ms", state_.limit().count());
-  fail_and_throw(mine, text);
+  fail_and_throw(mine, describe_wait(state_, rank, *mine.row, missing(mine), end));
 }
 
 void Rendezvous::fail_and_throw(const Entry& mine, const std::string& what) const {

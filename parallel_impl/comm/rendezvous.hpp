@@ -8,17 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "parallel_impl/comm/collective.hpp"
+#include "parallel_impl/comm/call_agreement.hpp"
 #include "parallel_impl/comm/patient_wait.hpp"
 #include "parallel_impl/comm/world_state.hpp"
 
 namespace meshparity {
-
-/// One rank's request and its ledger line; both outlive the rank's stay.
-struct Entry {
-  const Collective* request = nullptr;
-  const CollectiveRow* row = nullptr;
-};
 
 class Rendezvous {
  public:

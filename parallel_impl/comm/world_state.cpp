@@ -2,52 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <thread>
 #include <utility>
 
 namespace meshparity {
 
 WorldState::WorldState(std::vector<std::string> coordinates, std::chrono::milliseconds limit)
-    : coordinates_(std::move(coordinates)), limit_(limit), lines_(coordinates_.size()) {}
+    : coordinates_(std::move(coordinates)),
+      limit_(limit),
+      memory_(sizeof(World) + coordinates_.size() * sizeof(RankLine)) {
+  new (memory_.data()) World{};
+  std::uninitialized_value_construct_n(&line(0), coordinates_.size());
+}
+
+WorldState::RankLine& WorldState::line(int rank) const {
+  return reinterpret_cast<RankLine*>(memory_.data() + sizeof(World))[rank];
+}
 
 std::string WorldState::name(int rank) const {
   return fmt::format("rank {} ({})", rank, coordinates_[static_cast<std::size_t>(rank)]);
 }
 
 void WorldState::say(int rank, const CollectiveRow& row) {
-  moves_.fetch_add(1, std::memory_order_relaxed);
-  RankLine& line = lines_[static_cast<std::size_t>(rank)];
-  const std::lock_guard guard(line.lock);
-  line.row = row;
-  line.said = true;
+  world().moves.fetch_add(1, std::memory_order_relaxed);
+  line(rank).words.store(describe_call(row));
+  line(rank).said.store(1, std::memory_order_release);
 }
 
 std::string WorldState::last_said(int rank) const {
-  const RankLine& line = lines_[static_cast<std::size_t>(rank)];
-  const std::lock_guard guard(line.lock);
-  return line.said ? fmt::format("{}, which last entered {}", name(rank), describe_call(line.row))
-                   : fmt::format("{}, which has entered nothing yet", name(rank));
+  return line(rank).said.load(std::memory_order_acquire) != 0
+             ? fmt::format("{}, which last entered {}", name(rank), line(rank).words.load())
+             : fmt::format("{}, which has entered nothing yet", name(rank));
 }
 
 void WorldState::end(int rank) {
-  lines_[static_cast<std::size_t>(rank)].ended.store(true, std::memory_order_release);
-  moves_.fetch_add(1, std::memory_order_relaxed);
+  line(rank).ended.store(1, std::memory_order_release);
+  world().moves.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool WorldState::has_ended(int rank) const {
-  return lines_[static_cast<std::size_t>(rank)].ended.load(std::memory_order_acquire);
+  return line(rank).ended.load(std::memory_order_acquire) != 0;
 }
 
+// A rank may be killed between its claim and its words; whoever finds it dead then says them, and
+// the others wait for that.
 void WorldState::fail(int rank, const std::string& what) {
-  const std::lock_guard guard(failure_lock_);
-  if (!failure_) {
-    failure_ = RankFailure{rank, coordinates_[static_cast<std::size_t>(rank)], what};
-    failed_.store(true, std::memory_order_release);
+  std::int32_t claimed = 0;
+  const bool first = world().first_to_fail.compare_exchange_strong(claimed, rank + 1);
+  if (first || (claimed == rank + 1 && !failed())) {
+    world().what.store(what);
+    world().failed.store(1, std::memory_order_release);
+    return;
+  }
+  while (!failed()) {
+    std::this_thread::yield();
   }
 }
 
 std::optional<RankFailure> WorldState::first_failure() const {
-  const std::lock_guard guard(failure_lock_);
-  return failure_;
+  if (!failed()) {
+    return std::nullopt;
+  }
+  const int rank = world().first_to_fail.load() - 1;
+  return RankFailure{rank, coordinates_[static_cast<std::size_t>(rank)], world().what.load()};
 }
 
 void WorldState::throw_peer_failed(const CollectiveRow& row, int rank) const {

@@ -1,17 +1,18 @@
-// What the ranks of one process know of each other: who moves, who has ended, who failed first,
-// and what each last said. Every question may be asked from any thread.
+// What the ranks of a case know of each other: who moves, who has ended, who failed first, and
+// what each last said. Every question may be asked from any thread, and from processes forked after
+// it was made: it lies in memory they share and has no lock that a killed rank could hold.
 #pragma once
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
+#include "fixtures/stored_text.hpp"
+#include "parallel_impl/comm/shared_memory.hpp"
 
 namespace meshparity {
 
@@ -40,35 +41,39 @@ class WorldState {
 
   /// A rank enters a collective: it moves, and these are its words.
   void say(int rank, const CollectiveRow& row);
-  std::uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
+  std::uint64_t moves() const { return world().moves.load(std::memory_order_relaxed); }
   /// "rank 1 (tp1), which last entered all_reduce at layer0.mlp.down/forward (...)"
   std::string last_said(int rank) const;
 
   void end(int rank);
   bool has_ended(int rank) const;
 
-  /// Only the first failure is kept.
+  /// Only the first failure is kept; failed() holds when this returns. Also called in the name of a
+  /// process that has died, by the one that saw it.
   void fail(int rank, const std::string& what);
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  bool failed() const { return world().failed.load(std::memory_order_acquire) != 0; }
   std::optional<RankFailure> first_failure() const;
-  /// Throws PeerFailed that names the first failure; `place` is what the caller was about to do.
+  /// Throws PeerFailed that names the first failure; `row` is what the caller was about to do.
   [[noreturn]] void throw_peer_failed(const CollectiveRow& row, int rank) const;
 
  private:
-  struct RankLine {
-    mutable std::mutex lock;
-    CollectiveRow row;
-    bool said = false;
-    std::atomic<bool> ended = false;
+  struct World {
+    std::atomic<std::uint64_t> moves;
+    std::atomic<std::int32_t> first_to_fail;  // rank + 1; its words follow, then `failed`
+    std::atomic<std::uint32_t> failed;
+    StoredText<512> what;
   };
+  struct RankLine {
+    std::atomic<std::uint32_t> said;
+    std::atomic<std::uint32_t> ended;
+    StoredText<96> words;
+  };
+  World& world() const { return *reinterpret_cast<World*>(memory_.data()); }
+  RankLine& line(int rank) const;
 
   std::vector<std::string> coordinates_;
   std::chrono::milliseconds limit_;
-  std::deque<RankLine> lines_;
-  std::atomic<std::uint64_t> moves_ = 0;
-  std::atomic<bool> failed_ = false;
-  mutable std::mutex failure_lock_;
-  std::optional<RankFailure> failure_;
+  SharedMemory memory_;  // a World, then one RankLine a rank
 };
 
 /// "all_reduce of 12 float64 at layer0.mlp.down/forward (sequence 3, step 0, micro-batch 1, tp: 0
