@@ -20,8 +20,9 @@ void hide_later_keys(Matrix& pairs) {
   }
 }
 
-double score_scale(const AttentionShape& shape) {
-  return 1 / std::sqrt(static_cast<double>(shape.head_dim));
+double score_scale(const AttentionShape& shape, const Rounding& rounding) {
+  return rounding.constant(Constant::score_scale,
+                           1 / std::sqrt(static_cast<double>(shape.head_dim)));
 }
 
 /// The largest visible logit of each row, the sink's included.
@@ -107,7 +108,7 @@ Matrix one_column_a_head(const Column& values, int heads) {
 void attention(const AttentionInputs& inputs, Rounding& rounding, BlockTensors& t) {
   const AttentionShape& shape = inputs.shape;
   pair_products(shape, t.q, t.k, rounding, t.scores);
-  t.scores *= score_scale(shape);
+  t.scores *= score_scale(shape, rounding);
   rounding.elementwise(t.scores);
   causal_softmax(t.scores, inputs.sink, rounding, t.probs, t.sink);
   dropout(t.probs, inputs.mask, rounding, t.dropped);
@@ -131,9 +132,9 @@ void attention_backward(const AttentionInputs& inputs, Rounding& rounding, const
   sum_over_queries(shape, t.dropped, d.context, rounding, d.v);
   sum_over_keys(shape, d.scores, t.k, rounding, d.q);
   sum_over_queries(shape, d.scores, t.q, rounding, d.k);
-  d.q *= score_scale(shape);
+  d.q *= score_scale(shape, rounding);
   rounding.elementwise(d.q);
-  d.k *= score_scale(shape);
+  d.k *= score_scale(shape, rounding);
   rounding.elementwise(d.k);
 }
 

@@ -28,7 +28,8 @@ Clip clip(double norm, std::optional<double> limit, std::optional<bool> frozen,
   if (!limit) {
     return {};
   }
-  const double guarded = rounding.elementwise(norm + kGuard);
+  const double guard = rounding.constant(Constant::clip_guard, kGuard);
+  const double guarded = rounding.elementwise(norm + guard);
   const double quotient = rounding.elementwise(*limit / guarded);
   const bool active = frozen.value_or(quotient < 1);
   return {active ? quotient : 1, rounding.elementwise(norm - *limit), active};

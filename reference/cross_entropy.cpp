@@ -10,7 +10,8 @@ double smoothed(double nll, double uniform, double smoothing, Rounding& rounding
   if (smoothing == 0) {
     return nll;
   }
-  const double label_share = rounding.elementwise((1 - smoothing) * nll);
+  const double of_label = rounding.constant(Constant::label_share, 1 - smoothing);
+  const double label_share = rounding.elementwise(of_label * nll);
   const double uniform_share = rounding.elementwise(smoothing * uniform);
   return rounding.elementwise(label_share + uniform_share);
 }
@@ -33,7 +34,7 @@ void cross_entropy(const Matrix& logits, const LossTargets& targets, Rounding& r
   rounding.elementwise(log_denominators);
   Column mean_shifted = shifted.rowwise().sum();
   rounding.row_sums(mean_shifted, shifted);
-  mean_shifted /= classes;
+  mean_shifted /= rounding.divisor(Constant::mean_count, classes);
   rounding.elementwise(mean_shifted);
 
   for (Eigen::Index i = 0; i < logits.rows(); ++i) {
@@ -46,11 +47,13 @@ void cross_entropy(const Matrix& logits, const LossTargets& targets, Rounding& r
 
 void cross_entropy_backward(const Matrix& probs, const LossTargets& targets, Rounding& rounding,
                             Matrix& dlogits) {
-  const double uniform = targets.smoothing / static_cast<double>(probs.cols());
+  const auto classes = static_cast<double>(probs.cols());
+  const double uniform = rounding.constant(Constant::class_share, targets.smoothing / classes);
+  const double of_label = rounding.constant(Constant::label_share, 1 - targets.smoothing);
   dlogits = probs.array() - uniform;
   for (Eigen::Index i = 0; i < probs.rows(); ++i) {
     const int label = targets.labels[static_cast<std::size_t>(i)];
-    dlogits(i, label) = probs(i, label) - (uniform + (1 - targets.smoothing));
+    dlogits(i, label) = probs(i, label) - (uniform + of_label);
   }
   rounding.elementwise(dlogits);
   dlogits.array().colwise() *= targets.seeds.transpose().array();

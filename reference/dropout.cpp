@@ -21,7 +21,8 @@ void dropout(const Matrix& x, const DropoutMask& mask, Rounding& rounding, Matri
     y = x;
     return;
   }
-  y = x.array() * mask.keep.array() / mask.keep_probability;
+  const double kept = rounding.constant(Constant::keep_probability, mask.keep_probability);
+  y = x.array() * mask.keep.array() / kept;
   rounding.elementwise(y);
 }
 

@@ -13,6 +13,7 @@
 #include "reference/linear.hpp"
 #include "reference/micro_case.hpp"
 #include "reference/run_job.hpp"
+#include "reference/whole_margin.hpp"
 
 namespace meshparity::reference {
 namespace {
@@ -142,27 +143,6 @@ TEST(NativeFloat, SumsInAnyOrderAndSplitErrByAboutSigma) {
   }
 }
 
-/// Root of the upper quantile of F(n1, n2) at normal deviate z (Paulson; bounds.md §3.2).
-double quantile_root(double n1, double n2, double z) {
-  const double a1 = 2 / (9 * n1);
-  const double a2 = 2 / (9 * n2);
-  const double a = (1 - a2) * (1 - a2) - z * z * a2;
-  const double b = -2 * (1 - a1) * (1 - a2);
-  const double c = (1 - a1) * (1 - a1) - z * z * a1;
-  return std::pow((-b + std::sqrt(b * b - 4 * a * c)) / (2 * a), 1.5);
-}
-
-/// F of bounds.md §3.2 over its limit with S = 2.
-double margin(std::span<const double> candidate, std::span<const double> exact,
-              const Companion& companion) {
-  double squares = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    squares += (candidate[i] - exact[i]) * (candidate[i] - exact[i]);
-  }
-  const double ratio = std::sqrt(squares / static_cast<double>(exact.size()) / companion.total);
-  return ratio / (2 * quantile_root(companion.effective, kReplicas * companion.effective, 6));
-}
-
 std::span<const double> elements(const Matrix& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
@@ -204,7 +184,7 @@ TEST_P(RoundedRun, StaysInsideTheLimitsAndNotFarInside) {
                                  std::span<const double> values) {
     const Companion* const companion = find(reference, phase, record);
     ASSERT_NE(companion, nullptr) << record;
-    const double used = margin(values, reference.records.values(phase, record), *companion);
+    const double used = whole_margin(values, reference.records.values(phase, record), *companion);
     EXPECT_LE(used, 1) << record;
     EXPECT_GT(100 * used, companion->effective > 8 ? 1 : 0) << record;
   };

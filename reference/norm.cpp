@@ -7,7 +7,7 @@ namespace {
 Column row_means(const Matrix& terms, Rounding& rounding) {
   Column means = terms.rowwise().sum();
   rounding.row_sums(means, terms);
-  means /= static_cast<double>(terms.cols());
+  means /= rounding.divisor(Constant::mean_count, static_cast<double>(terms.cols()));
   rounding.elementwise(means);
   return means;
 }

@@ -17,6 +17,21 @@ Matrix partners(const Matrix& values) {
   return swapped;
 }
 
+/// The table as this run holds it; a pair's two entries are one constant.
+Matrix held(Constant name, const Matrix& table, const Rounding& rounding) {
+  Matrix values = table;
+  if (rounding.is_exact()) {
+    return values;
+  }
+  for (Eigen::Index i = 0; i < table.rows(); ++i) {
+    for (Eigen::Index j = 0; j < table.cols(); ++j) {
+      const auto pair = static_cast<std::uint64_t>((i * table.cols() + j) / 2);
+      values(i, j) = rounding.constant(name, table(i, j), pair);
+    }
+  }
+  return values;
+}
+
 /// Multiplies each head's columns by the factors [S, d].
 void multiply_heads(const Matrix& factors, Matrix& values) {
   for (Eigen::Index first = 0; first < values.cols(); first += factors.cols()) {
@@ -40,12 +55,11 @@ Rope::Rope(const ModelSpec& model)
 }
 
 void Rope::turn_by(const Matrix& sines, Rounding& rounding, Matrix& values) const {
-  constexpr int kTableAndProduct = 2;
   Matrix crossed = partners(values);
-  multiply_heads(sines, crossed);
-  rounding.elementwise(crossed, kTableAndProduct);
-  multiply_heads(cosines_, values);
-  rounding.elementwise(values, kTableAndProduct);
+  multiply_heads(held(Constant::rope_sine, sines, rounding), crossed);
+  rounding.elementwise(crossed);
+  multiply_heads(held(Constant::rope_cosine, cosines_, rounding), values);
+  rounding.elementwise(values);
   values += crossed;
   rounding.elementwise(values);
 }

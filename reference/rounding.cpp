@@ -55,6 +55,13 @@ void add_sum_noise(double* y, std::size_t count, ScaledSquares squares, double v
   }
 }
 
+/// The stream of a replica's constants, beside those of its steps.
+constexpr std::int64_t kConstants = -1;
+
+bool is_held_by_float(double value) {
+  return static_cast<float>(value) == value;
+}
+
 /// To the nearest number with unit roundoff u, ties to even; no limits of exponents.
 void round_to(double u, std::span<double> y) {
   for (double& value : y) {
@@ -92,7 +99,9 @@ Rounding Rounding::noisy(const Lane& lane, NoiseStream stream) {
   for (const char letter : lane.name) {
     key = chain(key, letter);
   }
-  rounding.key_ = chain(chain(chain(key, stream.replica), stream.step), stream.sample);
+  const std::uint64_t of_replica = chain(key, stream.replica);
+  rounding.key_ = chain(chain(of_replica, stream.step), stream.sample);
+  rounding.constants_key_ = chain(of_replica, kConstants);
   return rounding;
 }
 
@@ -109,6 +118,31 @@ Rounding Rounding::nearest(const Lane& lane) {
 
 void Rounding::elementwise(std::span<double> y, int operations) {
   apply(y, lane_.elementwise, operations);
+}
+
+double Rounding::constant_error(Constant name, std::uint64_t element) const {
+  const std::uint64_t stream = chain(constants_key_, static_cast<std::int64_t>(name));
+  const std::uint64_t bits = mix(stream + kGolden * (element + 1));
+  return lane_.elementwise * (std::ldexp(static_cast<double>(bits >> 11), -52) - 1);
+}
+
+double Rounding::constant(Constant name, double value, std::uint64_t element) const {
+  if (kind_ == Kind::exact || is_held_by_float(value)) {
+    return value;
+  }
+  if (kind_ == Kind::nearest) {
+    double held = value;
+    round_to(lane_.elementwise, {&held, 1});
+    return held;
+  }
+  return value * (1 + constant_error(name, element));
+}
+
+double Rounding::divisor(Constant name, double count) const {
+  if (kind_ != Kind::noisy || is_held_by_float(1 / count)) {
+    return count;
+  }
+  return count * (1 + constant_error(name, static_cast<std::uint64_t>(count)));
 }
 
 void Rounding::stored(Matrix& y) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fixtures/case_spec.hpp"
+#include "reference/constants.hpp"
 #include "reference/tensor.hpp"
 
 namespace meshparity::reference {
@@ -60,6 +61,11 @@ class Rounding {
     elementwise(std::span(y.data(), static_cast<std::size_t>(y.size())), operations);
   }
 
+  /// A number of the formulas as this run holds it; `element` tells those of one name apart.
+  double constant(Constant name, double value, std::uint64_t element = 0) const;
+  /// A count n to divide by: exact, but as rounded as 1/n where 1/n is.
+  double divisor(Constant name, double count) const;
+
   /// A tensor that is kept in a short type between operations: y (1 + u_s xi / sqrt 3).
   void stored(Matrix& y);
   /// The input of a product: x itself, or in `copy` x (1 + u_m xi / sqrt 3) where the lane rounds
@@ -82,6 +88,7 @@ class Rounding {
 
  private:
   void apply(std::span<double> y, double u, int operations);
+  double constant_error(Constant name, std::uint64_t element) const;
   std::uint64_t signs(std::uint64_t block) const;  // 64 random bits for elements 64 block, ...
 
   enum class Kind { exact, noisy, nearest };
@@ -89,6 +96,7 @@ class Rounding {
   Lane lane_ = {};
   double accumulation_ = 0;  // u_a / sqrt 3; 0 unless noisy
   std::uint64_t key_ = 0;
+  std::uint64_t constants_key_ = 0;  // of the replica, in all its steps and samples
   std::uint64_t operation_ = 0;
 };
 
