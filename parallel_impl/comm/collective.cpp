@@ -121,6 +121,21 @@ std::int64_t element_total(const Collective& request) {
   }
 }
 
+CollectiveRow ledger_row(const Collective& request) {
+  CollectiveRow row;
+  row.site = format_site(request.site);
+  row.kind = collective_name(request.kind);
+  row.axis = request.group.axis;
+  row.group = format_ranks(request.group);
+  row.count = element_total(request);
+  row.type = element_type_name(moved_type(request));
+  row.bytes = row.count * static_cast<std::int64_t>(element_bytes(moved_type(request)));
+  row.phase = request.site.phase;
+  row.step = request.site.step;
+  row.mb = request.site.mb;
+  return row;
+}
+
 void require_well_formed(const Collective& request, int rank) {
   const CommGroup& group = request.group;
   const bool placed = group.index >= 0 && group.index < group.size() &&

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "fixtures/dump.hpp"
 #include "fixtures/element_type.hpp"
 
 namespace meshparity {
@@ -74,6 +75,8 @@ void require_well_formed(const Collective& request, int rank);
 ElementType moved_type(const Collective& request);
 /// Elements of the whole call, equal on all its ranks (all_to_all: what this rank sends).
 std::int64_t element_total(const Collective& request);
+/// What the ledger says of the call; its sequence number and its times are still to be filled in.
+CollectiveRow ledger_row(const Collective& request);
 /// Sum of the parts before part `index`.
 std::int64_t part_offset(const std::vector<std::int64_t>& parts, int index);
 /// This rank's own contribution goes to its own place in the output; nothing else is moved.

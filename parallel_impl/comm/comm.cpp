@@ -92,18 +92,8 @@ Collective Comm::describe(CollectiveKind kind, const CommGroup& group, const Sit
 }
 
 CollectiveRow Comm::row_of(const Collective& request) {
-  CollectiveRow row;
+  CollectiveRow row = ledger_row(request);
   row.sequence = ++sequence_;
-  row.site = format_site(request.site);
-  row.kind = collective_name(request.kind);
-  row.axis = request.group.axis;
-  row.group = format_ranks(request.group);
-  row.count = element_total(request);
-  row.type = element_type_name(moved_type(request));
-  row.bytes = row.count * static_cast<std::int64_t>(element_bytes(moved_type(request)));
-  row.phase = request.site.phase;
-  row.step = request.site.step;
-  row.mb = request.site.mb;
   row.logical_start = logical_clock_++;
   row.wall_start = nanoseconds();
   return row;
