@@ -117,6 +117,33 @@ TEST_P(Sensitivity, TheFaultIsInvisibleWhereItsRegistryEntrySaysSo) {
   EXPECT_EQ(run.reports.size(), fault.invisible_in.size());
 }
 
+/// Every finding of one check.
+nlohmann::json findings_of(const nlohmann::json& report, const std::string& name) {
+  for (const nlohmann::json& check : report.at("checks")) {
+    if (check.at("check") == name) {
+      return check.at("findings");
+    }
+  }
+  return nlohmann::json::array();
+}
+
+// The values come first; the ledgers then say which call is missing, on each rank and in each step.
+TEST(SensitivityOfLedgers, ACollectiveThatIsLeftOutIsNamed) {
+  const std::string id = "gpt-tiny.dp2.steps1.fp64.host-threads+skip_dp_grad";
+  const ScratchFolder folder;
+
+  const Outcome run = run_cases({id}, folder.path() / "run");
+
+  ASSERT_TRUE(run.reports.count(id));
+  EXPECT_EQ(first_finding(run.reports.at(id)).at("check"), "replicas");
+  const nlohmann::json findings = findings_of(run.reports.at(id), "collectives");
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings.at(1).at("coordinate"), "dp1");
+  EXPECT_NE(findings.at(1).at("text").get<std::string>().find(
+                "layer0.grad.dp/grad left out: expected all_reduce of 72 float64"),
+            std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, Sensitivity, testing::ValuesIn(fault_registry()),
                          [](const auto& instance) { return instance.param.name; });
 

@@ -9,6 +9,7 @@
 #include "fixtures/companions.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/checks/axis_took_effect.hpp"
+#include "matrix/checks/collectives.hpp"
 #include "matrix/checks/coverage.hpp"
 #include "matrix/checks/equality.hpp"
 #include "matrix/checks/life_signs.hpp"
@@ -67,6 +68,7 @@ class RecordJudge {
     check_unknown(context_, known_, at("coverage"));
     life_.report_gradients(at("grad"));
     life_.report_loss(at("loss"));
+    check_collectives(context_, at("collectives"));
     finish();
     return std::move(results_);
   }
@@ -157,7 +159,7 @@ class RecordJudge {
 
   static bool is_comparison(const CheckResult& result) {
     return result.check != "axis_took_effect" && result.check != "coverage" &&
-           result.check != "replicas";
+           result.check != "replicas" && result.check != "collectives";
   }
 
   static Finding nothing_compared() {

@@ -62,6 +62,14 @@ struct Margin {
   double sees = 0;       // smallest uniform relative change that would be flagged (bounds.md §3.9)
 };
 
+/// What went through collectives along one axis, over all ranks and steps.
+struct AxisTraffic {
+  std::string axis;  // "tp", "dp,cp"
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;  // payload: of each call the whole tensor, on each of its ranks
+  bool operator==(const AxisTraffic&) const = default;
+};
+
 struct CheckResult {
   std::string check;
   Verdict verdict = Verdict::conforms;
@@ -69,7 +77,8 @@ struct CheckResult {
   std::int64_t compared = 0;      // elements that this check looked at
   std::vector<Finding> findings;  // first cause first
   std::vector<Margin> margins;
-  std::vector<std::string> notes;  // "not compared yet: param step 1 (rebased adamw steps)"
+  std::vector<AxisTraffic> traffic;  // of check collectives
+  std::vector<std::string> notes;    // "not compared yet: param step 1 (rebased adamw steps)"
 };
 
 struct CaseReport {
@@ -84,9 +93,9 @@ struct CaseReport {
 /// The gravest of the checks with evidence; inconclusive when there is none.
 Verdict gravest(const std::vector<CheckResult>& checks);
 /// The names of the checks in the order of contracts.md §4, as far as they exist.
-inline constexpr std::array<std::string_view, 11> kCheckNames = {
+inline constexpr std::array<std::string_view, 12> kCheckNames = {
     "liveness", "axis_took_effect", "coverage", "replicas", "forward", "logits",
-    "loss",     "backward",         "grad",     "scalar",   "step"};
+    "loss",     "backward",         "grad",     "scalar",   "step",    "collectives"};
 
 /// The finding to headline, of those as grave as the report's verdict: one that follows from no
 /// other before one that does, then least (step, check order, order, mb). The step comes first:

@@ -117,6 +117,14 @@ Margin margin_from(const Json& json) {
   return margin;
 }
 
+Json to_json(const AxisTraffic& traffic) {
+  return {{"axis", traffic.axis}, {"calls", traffic.calls}, {"bytes", traffic.bytes}};
+}
+
+AxisTraffic traffic_from(const Json& json) {
+  return {json.at("axis"), json.at("calls"), json.at("bytes")};
+}
+
 Json to_json(const CheckResult& check);
 
 template <class T>
@@ -135,7 +143,8 @@ Json to_json(const CheckResult& check) {
           {"compared", check.compared},
           {"notes", check.notes},
           {"findings", list_to_json(check.findings)},
-          {"margins", list_to_json(check.margins)}};
+          {"margins", list_to_json(check.margins)},
+          {"traffic", list_to_json(check.traffic)}};
 }
 
 CheckResult check_from(const Json& json) {
@@ -150,6 +159,9 @@ CheckResult check_from(const Json& json) {
   }
   for (const Json& margin : json.at("margins")) {
     check.margins.push_back(margin_from(margin));
+  }
+  for (const Json& traffic : json.at("traffic")) {
+    check.traffic.push_back(traffic_from(traffic));
   }
   return check;
 }

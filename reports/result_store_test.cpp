@@ -44,6 +44,7 @@ CaseReport rich_report() {
   check.compared = (std::int64_t{1} << 53) + 1;
   check.findings = {finding};
   check.margins = {{"logits", Phase::forward, 2, 'G', 0.25, 1e-7}};
+  check.traffic = {{"dp,cp", 3, (std::int64_t{1} << 53) + 1}};
   check.notes = {"not compared yet: param step 1"};
   CaseReport report;
   report.case_id = "gpt-tiny.dp2.plain.fp64.host-threads";
@@ -111,6 +112,8 @@ TEST_F(ResultStoreTest, GivesBackChecksAndMargins) {
   EXPECT_FALSE(check.evidence);
   EXPECT_EQ(check.compared, (std::int64_t{1} << 53) + 1);
   EXPECT_THAT(check.notes, testing::ElementsAre("not compared yet: param step 1"));
+  EXPECT_THAT(check.traffic,
+              testing::ElementsAre(AxisTraffic{"dp,cp", 3, (std::int64_t{1} << 53) + 1}));
   const Margin& margin = check.margins.at(0);
   EXPECT_EQ(margin.record, "logits");
   EXPECT_EQ(margin.phase, Phase::forward);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "matrix/expect/grid.hpp"
+#include "matrix/expect/groups.hpp"
 
 namespace meshparity {
 namespace {
@@ -14,23 +14,11 @@ namespace {
 constexpr std::array<std::string_view, 5> kShardedByTp = {
     "attn.q.weight", "attn.out.weight", "mlp.up.weight", "mlp.down.weight", "embed.weight"};
 
-/// The numbers in "0 1 4 5".
-std::vector<int> numbers_in(std::string_view text) {
-  std::vector<int> numbers;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  while (at != last) {
-    int number = 0;
-    const auto [end, code] = std::from_chars(at, last, number);
-    if (code == std::errc()) {
-      numbers.push_back(number);
-      at = end;
-    } else {
-      ++at;
-    }
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+/// Ascending.
+std::vector<int> members_of(const std::string& group) {
+  std::vector<int> ranks = expect::ranks_in(group);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 bool names_axis(const std::string& axes, Axis axis) {
@@ -45,7 +33,7 @@ std::int64_t bytes_along(const CaseSpec& spec, int rank, Axis axis,
   std::int64_t bytes = 0;
   for (const CollectiveRow& row : rows) {
     if (names_axis(row.axis, axis) &&
-        numbers_in(row.group) == expect::peers(spec, rank, expect::axes_named(row.axis))) {
+        members_of(row.group) == expect::peers(spec, rank, expect::axes_named(row.axis))) {
       bytes += row.bytes;
     }
   }

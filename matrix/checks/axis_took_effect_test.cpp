@@ -41,7 +41,7 @@ TEST(AxisTookEffect, IsInconclusiveWhenARankMovedNothing) {
 
   const CaseReport report = axis.made.judge();
 
-  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(result_of(report, "axis_took_effect").verdict, Verdict::inconclusive);
   EXPECT_THAT(findings_text(report),
               HasSubstr("dp 2 but rank 3 (dp1 tp1) moved no byte in its dp group"));
 }
@@ -57,7 +57,7 @@ TEST(AxisTookEffect, DoesNotCountAGroupOfOtherRanks) {
 
   const CaseReport report = axis.made.judge();
 
-  EXPECT_EQ(report.verdict, Verdict::inconclusive);
+  EXPECT_EQ(result_of(report, "axis_took_effect").verdict, Verdict::inconclusive);
   EXPECT_THAT(findings_text(report), HasSubstr("tp 2 but rank 1 (dp0 tp1) moved no byte"));
 }
 

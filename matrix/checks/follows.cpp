@@ -37,8 +37,10 @@ bool depends_on_data_only(const Finding& finding) {
   return finding.phase == Phase::exact || finding.record == "token_count" || finding.record == "lr";
 }
 
+/// Which collectives a rank enters depends on no value.
 bool is_about_values(const Finding& finding) {
-  return finding.gravity == Verdict::diverges && finding.step >= 0 && finding.check != "coverage";
+  return finding.gravity == Verdict::diverges && finding.step >= 0 && finding.check != "coverage" &&
+         finding.check != "collectives";
 }
 
 /// Same record, compared with its copies first and with the reference then.

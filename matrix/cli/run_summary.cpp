@@ -66,6 +66,10 @@ void print_checks(Terminal& terminal, const CaseReport& report) {
     for (const std::string& note : check.notes) {
       terminal.line("  " + note);
     }
+    for (const AxisTraffic& axis : check.traffic) {
+      terminal.line(fmt::format("  along {}: {} calls, {} bytes over all ranks and steps",
+                                axis.axis, axis.calls, axis.bytes));
+    }
   }
 }
 

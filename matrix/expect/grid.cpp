@@ -86,6 +86,10 @@ std::vector<int> coordinates_on(const CaseSpec& spec, int rank, std::span<const 
   return coordinates;
 }
 
+int coordinate_on(const CaseSpec& spec, int rank, Axis axis) {
+  return place_of(spec, rank).dense[at(axis)];
+}
+
 std::vector<std::vector<int>> all_coordinates(const CaseSpec& spec, std::span<const Axis> axes) {
   const Place degrees = on_expert_grid(axes) ? expert_degrees(spec.mesh) : dense_degrees(spec.mesh);
   std::vector<std::vector<int>> all = {{}};

@@ -29,6 +29,8 @@ RankPlace place_of(const CaseSpec& spec, int rank);
 std::vector<Axis> axes_named(std::string_view text);
 /// The coordinates of `rank` on `axes`, in their order; on the expert grid when ep or etp is named.
 std::vector<int> coordinates_on(const CaseSpec& spec, int rank, std::span<const Axis> axes);
+/// On one axis of the dense grid.
+int coordinate_on(const CaseSpec& spec, int rank, Axis axis);
 /// Every coordinate that the mesh has on `axes`, in lexicographic order.
 std::vector<std::vector<int>> all_coordinates(const CaseSpec& spec, std::span<const Axis> axes);
 /// Ranks that agree with `rank` on every other axis, ascending.

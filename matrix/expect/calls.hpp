@@ -1,0 +1,37 @@
+// The collectives that a rank must enter, in order, by matrix's own formulas (algorithms.md §1.8,
+// §2, §8.8, §11.1): what a ledger is held against. They depend on no data: number, order, groups
+// and counts are known before the run.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixtures/dump.hpp"
+#include "matrix/expect/owners.hpp"
+
+namespace meshparity::expect {
+
+/// Why there is no expectation for a case, as "no expectation for pp2 yet"; nothing when there is.
+std::optional<std::string> why_no_calls(const CaseSpec& spec);
+
+/// Rows of a rank's ledger over all steps: sequence, site, kind, axis, group, count, type, bytes,
+/// phase, step and micro-batch; clocks are 0. A group of one rank is never entered. The variant
+/// counted (algorithms.md §2 and §11.1 leave a choice):
+///
+/// * with sequence parallelism a rank keeps its rows only and gathers the inputs of column-parallel
+///   linears and of the head again in the backward pass;
+/// * the loss takes three sums of one number a token (maximum, target logit, sum of exponentials);
+///   with smoothing the third is of two (the sum of logits beside it);
+/// * gradients are summed over dp one parameter at a time, vocabulary padding included; those that
+///   are a sum over tp in one call for key heads that several ranks hold and one for the rest;
+/// * sums that may not depend on the layout (loss, clip norm) travel as integers of an exact sum;
+///   a step that is skipped takes no clip norm;
+/// * at level all, gradients of keys and values that several ranks share are summed once more, for
+///   their records alone;
+/// * a probe sums gradients and does nothing else.
+std::vector<CollectiveRow> calls_of(const Layout& layout, Level level, int rank);
+
+/// "all_reduce of 480 float64 at layer1.mlp.down/forward mb 0 in tp group 0 1"
+std::string call_text(const CollectiveRow& row);
+
+}  // namespace meshparity::expect

@@ -1,0 +1,77 @@
+#include "matrix/expect/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "matrix/expect/grid.hpp"
+
+namespace meshparity::expect {
+namespace {
+
+/// Slowest first. On the expert grid dp stands for edp and etp takes the place of tp.
+constexpr std::array<Axis, 6> kSlowestFirst = {Axis::dp, Axis::cp, Axis::pp,
+                                               Axis::ep, Axis::tp, Axis::etp};
+
+bool contains(std::span<const Axis> axes, Axis axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+std::string axes_text(std::span<const Axis> axes) {
+  std::string text;
+  for (const Axis axis : kAxes) {
+    if (contains(axes, axis)) {
+      text += fmt::format("{}{}", text.empty() ? "" : ",", axis_name(axis));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Group::text() const {
+  return fmt::format("{}", fmt::join(ranks, " "));
+}
+
+std::vector<int> ranks_in(std::string_view text) {
+  std::vector<int> ranks;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  while (at != last) {
+    int rank = 0;
+    const auto [end, code] = std::from_chars(at, last, rank);
+    if (code == std::errc()) {
+      ranks.push_back(rank);
+    }
+    at = code == std::errc() ? end : at + 1;
+  }
+  return ranks;
+}
+
+Group group_along(const CaseSpec& spec, int rank, std::span<const Axis> axes) {
+  std::vector<Axis> ordered;
+  for (const Axis axis : kSlowestFirst) {
+    if (contains(axes, axis)) {
+      ordered.push_back(axis);
+    }
+  }
+  Group group{axes_text(axes), peers(spec, rank, axes)};
+  std::sort(group.ranks.begin(), group.ranks.end(), [&](int a, int b) {
+    return coordinates_on(spec, a, ordered) < coordinates_on(spec, b, ordered);
+  });
+  return group;
+}
+
+Group same_key_heads(const CaseSpec& spec, const ModelSpec& model, int rank) {
+  const std::array<Axis, 1> tp = {Axis::tp};
+  Group group = group_along(spec, rank, tp);
+  const int copies = std::max(1, group.size() / model.kv_heads);
+  const int index = coordinates_on(spec, rank, tp).front();
+  const auto first = group.ranks.begin() + index - index % copies;
+  group.ranks = std::vector<int>(first, first + copies);
+  return group;
+}
+
+}  // namespace meshparity::expect
