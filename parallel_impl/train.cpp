@@ -13,6 +13,8 @@
 #include "parallel_impl/optimizer/loss_scale.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
 #include "parallel_impl/optimizer/param_records.hpp"
+#include "parallel_impl/planted_source.hpp"
+#include "parallel_impl/probe.hpp"
 
 namespace meshparity {
 namespace {
@@ -24,7 +26,8 @@ class Training {
   explicit Training(const RankContext& context)
       : context_(context),
         backend_(make_host_backend<T>()),
-        params_(context.model, context.mesh, context.spec.seed, *backend_),
+        params_(context.model, context.mesh,
+                planted_source(initial_source(context.spec.seed), context), *backend_),
         activation_records_(context.model, context.mesh, context.recorder, *backend_),
         words_(context.spec, context.model),
         extent_(context.model, context.mesh, context.spec.sequence_parallel, place(0, 0).samples),
@@ -201,6 +204,9 @@ class Training {
 
 template <class T>
 void train_in(const RankContext& context) {
+  if (is_probe(context.spec)) {
+    return probe_in<T>(context);
+  }
   Training<T> training(context);
   for (int step = 0; step < context.spec.steps; ++step) {
     training.step(step);

@@ -24,7 +24,8 @@ struct RankContext {
   BoardWriter* board = nullptr;  // beat() once a layer; null in unit tests
 };
 
-/// Runs spec.steps steps in the case's precision and records every record of the level.
+/// Runs spec.steps steps in the case's precision and records every record of the level; of a probe,
+/// those of its indices (probe.hpp).
 /// Throws what its parts throw; the caller poisons comm.
 void train(const RankContext& context);
 

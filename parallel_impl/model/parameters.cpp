@@ -62,7 +62,7 @@ std::vector<std::int64_t> local_extents(const ParamSpec& param, const ModelSpec&
 
 /// Values of the slice, row by row where it is cut by columns.
 void initial_slice(const std::vector<ParamSpec>& table, std::size_t index, const ParamSlice& slice,
-                   std::uint64_t seed, std::span<double> out) {
+                   const ParamSource& source, std::span<double> out) {
   const ParamSpec& param = table[index];
   const bool is_matrix = param.shape.size() == 2;
   const std::int64_t global_columns = param.shape.back();
@@ -71,17 +71,16 @@ void initial_slice(const std::vector<ParamSpec>& table, std::size_t index, const
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t global_row = is_matrix ? slice.box.start[0] + row : 0;
     const std::int64_t first = global_row * global_columns + slice.box.start.back();
-    initial_values(
-        table, index, seed, first,
-        out.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns)));
+    source(table, index, first,
+           out.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns)));
   }
 }
 
 template <class T>
-void upload_initial(const std::vector<ParamSpec>& table, std::size_t index, std::uint64_t seed,
-                    Param<T>& param) {
+void upload_initial(const std::vector<ParamSpec>& table, std::size_t index,
+                    const ParamSource& source, Param<T>& param) {
   std::vector<double> values(static_cast<std::size_t>(param.slice.logical));
-  initial_slice(table, index, param.slice, seed, values);
+  initial_slice(table, index, param.slice, source, values);
   std::vector<T> narrowed(values.size());
   std::transform(values.begin(), values.end(), narrowed.begin(),
                  [](double value) { return static_cast<T>(value); });
@@ -112,8 +111,18 @@ ParamSlice slice_of(const ParamSpec& param, const ModelSpec& model, int tp, int 
   return slice;
 }
 
+ParamSource initial_source(std::uint64_t seed) {
+  return [seed](const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
+                std::span<double> out) { initial_values(table, index, seed, first, out); };
+}
+
 template <class T>
 Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_t seed,
+                          Memory& memory)
+    : Parameters(model, mesh, initial_source(seed), memory) {}
+
+template <class T>
+Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source,
                           Memory& memory) {
   const std::vector<ParamSpec> table = param_table(model);
   for (std::size_t index = 0; index < table.size(); ++index) {
@@ -126,7 +135,7 @@ Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_
     } else {
       param.owned = Buffer<T>(memory, MemoryTag::parameter, param.count());
       param.value = param.owned.data();
-      upload_initial(table, index, seed, param);
+      upload_initial(table, index, source, param);
     }
     params_.push_back(std::move(param));
   }

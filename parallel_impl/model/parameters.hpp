@@ -1,5 +1,7 @@
 // A rank's parameters: which slice of each it holds, their values, and their gradients of a step.
 #pragma once
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +54,20 @@ struct Param {
   bool is_tied() const { return !spec.tied_to.empty(); }
 };
 
+/// Values of elements [first, first + out.size()) of the parameter at `index` of the table,
+/// row-major over its global shape.
+using ParamSource = std::function<void(const std::vector<ParamSpec>& table, std::size_t index,
+                                       std::int64_t first, std::span<double> out)>;
+/// The initial values of a seed.
+ParamSource initial_source(std::uint64_t seed);
+
 /// Every parameter of the table, at its initial value.
 template <class T>
 class Parameters {
  public:
   Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_t seed, Memory& memory);
+  /// Cut out of other values.
+  Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source, Memory& memory);
 
   std::vector<Param<T>>& all() { return params_; }
   /// The parameter must exist.

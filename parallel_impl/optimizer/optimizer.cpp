@@ -50,6 +50,17 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
 }
 
 template <class T>
+void Optimizer<T>::show_parameters() {
+  for (std::size_t index = 0; index < params_.all().size(); ++index) {
+    for (std::vector<Buffer<T>>* moments : {&moment1_, &moment2_}) {
+      Buffer<T>& moment = (*moments)[index];
+      backend_.run(
+          Copy<T>{params_.all()[index].value, moment.data(), static_cast<int>(moment.count())});
+    }
+  }
+}
+
+template <class T>
 void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
   Param<T>& param = params_.all()[index];
   const auto steps = static_cast<double>(steps_taken_);

@@ -26,6 +26,8 @@ class Optimizer {
   /// parameter's are those of the one it is tied to.
   const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
   const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
+  /// Every moment that this rank keeps becomes what its parameter is: for a probe.
+  void show_parameters();
 
  private:
   void adamw(std::size_t index, double clip, FaultPlan* faults);

@@ -1,26 +1,13 @@
 // One case, all its ranks as threads of this process, and the evidence they leave in memory.
 #pragma once
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "fixtures/dump.hpp"
 #include "parallel_impl/comm/thread_world.hpp"
-#include "parallel_impl/recorder.hpp"
-#include "parallel_impl/train.hpp"
-#include "parallel_impl/worker/load_case.hpp"
+#include "parallel_impl/worker/run_rank.hpp"
 
 namespace meshparity {
-
-/// What a rank does with its context: train(), or a stand-in in tests.
-using RankBody = std::function<void(const RankContext&)>;
-
-struct RankEvidence {
-  DumpHeader header;
-  Recorder recorder;
-  Ledgers ledgers;
-};
 
 struct CaseEvidence {
   std::vector<RankEvidence> ranks;

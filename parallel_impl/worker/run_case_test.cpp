@@ -142,7 +142,7 @@ TEST(LoadCase, RefusesWhatCannotBeRunInOneSentence) {
   const ScratchFolder folder;
   Job job = small_job(folder, "gpt-micro.tp5.plain.fp64.host-threads", "a");
   EXPECT_THAT(refusal(job), HasSubstr("tp 5"));
-  job.case_id = "gpt-micro.tp2.eager.fp64.host-threads";
+  job.case_id = "gpt-micro.tp2.vis_report.fp64.host-threads";
   EXPECT_THAT(refusal(job), HasSubstr("not built yet"));
   job.case_id = std::string(kTp2) + "+no_such_fault";
   EXPECT_THAT(refusal(job), HasSubstr("no fault is named no_such_fault"));

@@ -3,8 +3,11 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <utility>
+
+#include "parallel_impl/worker/forked_case.hpp"
 
 namespace meshparity {
 namespace {
@@ -96,23 +99,54 @@ class BackgroundWriter {
   std::future<void> writing_;
 };
 
-void run_job(Computed computed, const RankBody& body, std::chrono::milliseconds time_limit,
-             EventLog& log, BackgroundWriter& writer) {
-  const Clock::time_point start = Clock::now();
+/// What one job after the other needs.
+struct JobRunner {
+  const RankBody& body;
+  std::chrono::milliseconds time_limit;
+  EventLog& log;
+  BackgroundWriter writer = {};
+
+  void run(std::size_t number, const Job& job);
+  void run_threads(std::size_t number, const LoadedCase& loaded);
+  void run_processes(std::size_t number, const LoadedCase& loaded);
+};
+
+void JobRunner::run(std::size_t number, const Job& job) {
   try {
-    const LoadedCase loaded = load_case(computed.job);
-    log.begun(computed.number);
-    computed.evidence = run_case(loaded, body, time_limit);
+    const LoadedCase loaded = load_case(job);
+    if (loaded.spec.machine == Machine::host_procs) {
+      run_processes(number, loaded);
+    } else {
+      run_threads(number, loaded);
+    }
   } catch (const std::exception& error) {
-    log.failed(computed.number, {-1, "", error.what()});
-    return;
+    log.failed(number, {-1, "", error.what()});
   }
+}
+
+void JobRunner::run_threads(std::size_t number, const LoadedCase& loaded) {
+  log.begun(number);
+  const Clock::time_point start = Clock::now();
+  Computed computed{number, loaded.job, run_case(loaded, body, time_limit), 0};
   if (computed.evidence.failure) {
-    log.failed(computed.number, *computed.evidence.failure);
+    log.failed(number, *computed.evidence.failure);
     return;
   }
   computed.seconds = seconds_since(start);
   writer.write(std::move(computed), log);
+}
+
+// A fork copies one thread only, and the locks that others hold: the writer must have ended.
+void JobRunner::run_processes(std::size_t number, const LoadedCase& loaded) {
+  writer.finish();
+  log.begun(number);
+  const Clock::time_point start = Clock::now();
+  const std::optional<RankFailure> failure = run_forked_case(loaded, body, time_limit);
+  if (failure) {
+    log.failed(number, *failure);
+  } else {
+    log.done(number, seconds_since(start));
+  }
 }
 
 }  // namespace
@@ -120,11 +154,11 @@ void run_job(Computed computed, const RankBody& body, std::chrono::milliseconds 
 bool run_jobs(const std::vector<Job>& jobs, const RankBody& body,
               std::chrono::milliseconds time_limit, std::ostream& events) {
   EventLog log(events);
-  BackgroundWriter writer;
+  JobRunner runner{body, time_limit, log};
   for (std::size_t number = 0; number < jobs.size(); ++number) {
-    run_job({number, jobs[number], {}, 0}, body, time_limit, log, writer);
+    runner.run(number, jobs[number]);
   }
-  writer.finish();
+  runner.writer.finish();
   return !log.any_failed();
 }
 

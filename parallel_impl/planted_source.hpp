@@ -1,0 +1,13 @@
+// Planted faults of the way from global values to a rank's slice: columns that change sides at a
+// border between ranks, a bias whose slice begins one element too early.
+#pragma once
+#include "parallel_impl/model/parameters.hpp"
+#include "parallel_impl/train.hpp"
+
+namespace meshparity {
+
+/// The source itself, unless a fault is planted that changes what is read from it. `context`
+/// outlives it.
+ParamSource planted_source(ParamSource source, const RankContext& context);
+
+}  // namespace meshparity
