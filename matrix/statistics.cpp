@@ -28,6 +28,7 @@ class Variances {
         rows_(static_cast<std::size_t>(companion.rows)),
         columns_(static_cast<std::size_t>(companion.columns)),
         width_(static_cast<std::size_t>(column_block)),
+        by_place_(is_matrix(companion)),
         row_(rows_, 0),
         column_(columns_, 0),
         block_(columns_ / width_, 0) {
@@ -43,8 +44,7 @@ class Variances {
   /// (K s2 + 4 hat) / (K + 4), hat = row x column / total, or the total of a vector.
   double element(std::size_t i, std::size_t j) const {
     const double own = s2(i, j);
-    const double hat =
-        is_matrix(companion_) ? row_[i] * column_[j] / companion_.total : companion_.total;
+    const double hat = by_place_ ? row_[i] * column_[j] / companion_.total : companion_.total;
     return shrunk(own, 1, companion_.samples, hat);
   }
 
@@ -75,6 +75,7 @@ class Variances {
 
   const Companion& companion_;
   std::size_t rows_, columns_, width_;
+  bool by_place_;  // a matrix: an element's variance follows from its row's and its column's
   std::vector<double> row_, column_, block_;
 };
 
@@ -104,8 +105,10 @@ class Scan {
     sums_.row.assign(rows_, 0);
     sums_.block.assign(columns_ / width_, 0);
     for (std::size_t i = 0; i < rows_; ++i) {
-      for (std::size_t j = 0; j < columns_; ++j) {
-        add(i, j);
+      for (std::size_t b = 0; b < sums_.block.size(); ++b) {
+        for (std::size_t j = b * width_; j < (b + 1) * width_; ++j) {
+          add(i, b, j);
+        }
       }
       sums_.squares += sums_.row[i];
     }
@@ -115,14 +118,14 @@ class Scan {
   const Variances& variances() const { return variances_; }
 
  private:
-  void add(std::size_t i, std::size_t j) {
+  void add(std::size_t i, std::size_t b, std::size_t j) {
     const std::size_t at = i * columns_ + j;
     const double error = data_.error[at];
     const double reference = data_.reference[at];
     const double square = error * error;
     const double variance = variances_.element(i, j);
     sums_.row[i] += square;
-    sums_.block[j / width_] += square;
+    sums_.block[b] += square;
     sums_.reference += reference * reference;
     sums_.inner += error * reference;
     sums_.projection += variance * reference * reference;

@@ -14,7 +14,8 @@ namespace {
 /// The first demanded element at which `unlike` holds.
 template <class Unlike>
 std::optional<std::int64_t> first_where(const RecordEvidence& record, Unlike unlike) {
-  for (std::int64_t i = 0; i < record.elements(); ++i) {
+  const std::int64_t elements = record.elements();
+  for (std::int64_t i = 0; i < elements; ++i) {
     if (record.is_demanded(i) && unlike(static_cast<std::size_t>(i))) {
       return i;
     }
