@@ -43,11 +43,12 @@ bool ValueJudge::is_left_to_laws(const RecordRow& row) const {
 /// The formulas are the reference's; which records they speak of is part of the level's contract.
 bool ValueJudge::is_under_law(const RecordRow& row) const {
   const RecordSpec& record = row.record;
-  const bool is_loss = record.phase == Phase::loss && record.name == "loss" &&
-                       context_.evidence.spec.loss_mode == LossMode::tokenmean;
+  const bool is_loss = record.phase == Phase::loss && record.name == "loss";
   const bool is_clip =
       record.phase == Phase::scalar && (record.name == "grad_norm" || record.name == "clip_coef");
-  return is_updated(record) || is_loss || is_clip;
+  const bool is_operation = record.phase == Phase::forward && context_.rebased != nullptr &&
+                            !context_.rebased->laws(key_of(row)).empty();
+  return is_updated(record) || is_loss || is_clip || is_operation;
 }
 
 bool ValueJudge::has_rebased_step(const RecordRow& row) const {

@@ -8,7 +8,7 @@
 namespace meshparity {
 namespace {
 
-bool is_of_state(const RecordSpec& record) {
+bool is_of_state(const RecordSpec& record, Level level) {
   switch (record.phase) {
     case Phase::param:
     case Phase::master:
@@ -21,6 +21,7 @@ bool is_of_state(const RecordSpec& record) {
     case Phase::exact:
       return record.name == "step_count";
     case Phase::forward:
+      return level == Level::all;  // inputs of operations, for their laws
     case Phase::backward:
     case Phase::margin:
       return false;
@@ -87,13 +88,15 @@ void write_state(const CaseSpec& spec, const DumpSet& reference, const DumpSet& 
   Evidence evidence;
   evidence.spec = spec;
   const JudgeContext context{evidence, reference, candidate, nullptr, std::nullopt};
+  const auto& readers = candidate.readers();
+  const Level level = readers.empty() ? Level::standard : readers.begin()->second.header().level;
   DumpHeader header;
   header.case_id = format_case(spec);
   DumpWriter writer(file, header);
   StateWriter state(context, writer);
   for (const auto& [rank, reader] : reference.readers()) {
     for (const RecordRow& row : reader.records()) {
-      if (is_of_state(row.record)) {
+      if (is_of_state(row.record, level)) {
         state.write(row);
       }
     }

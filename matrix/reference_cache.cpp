@@ -12,6 +12,7 @@
 #include "fixtures/content_hash.hpp"
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
+#include "matrix/bound.hpp"
 
 namespace meshparity {
 namespace {
@@ -27,13 +28,21 @@ std::string read_file(const fs::path& file) {
   return in ? text.str() : "";
 }
 
+Precision precision_of(const ReferenceKey& key) {
+  return parse_case(key.case_id).precision;
+}
+
 // Throws UsageError or Error saying what is not whole.
 void require_whole(const ReferenceKey& key, const fs::path& folder) {
   const DumpReader dump(folder / rank_file_name(0));
   if (dump.header().case_id != key.case_id) {
     throw Error(fmt::format("the dump is of {}", dump.header().case_id));
   }
-  const CompanionReader companions(ReferenceCache::companions_file(folder));
+  const std::string lane = lane_of(precision_of(key)).companions;
+  const fs::path file = ReferenceCache::companions_file(folder, precision_of(key));
+  if (const CompanionReader companions(file); companions.lane() != lane) {
+    throw Error(fmt::format("{} is of lane {}", file.string(), companions.lane()));
+  }
 }
 
 struct Entry {
@@ -77,15 +86,15 @@ fs::path ReferenceCache::folder(const ReferenceKey& key) const {
   return root_ / name(key);
 }
 
-fs::path ReferenceCache::companions_file(const fs::path& folder) {
-  return folder / "companions_fp32.h5";
+fs::path ReferenceCache::companions_file(const fs::path& folder, Precision precision) {
+  return folder / fmt::format("companions_{}.h5", lane_of(precision).companions);
 }
 
 std::string ReferenceCache::manifest(const ReferenceKey& key, const fs::path& folder) const {
   return fmt::format("case {}\nlevel {}\nmodel {}\nprogram {}\ncpu {}\ndump {}\ncompanions {}\n",
                      key.case_id, level_name(key.level), key.model_hash, program_hash_, cpu_model_,
                      fs::file_size(folder / rank_file_name(0)),
-                     fs::file_size(companions_file(folder)));
+                     fs::file_size(companions_file(folder, precision_of(key))));
 }
 
 bool ReferenceCache::holds(const ReferenceKey& key) const {

@@ -6,13 +6,14 @@
 #include <set>
 #include <string>
 
+#include "fixtures/case_spec.hpp"
 #include "fixtures/record_table.hpp"
 
 namespace meshparity {
 
 /// What a reference run depends on besides the program and the CPU.
 struct ReferenceKey {
-  std::string case_id;  // reference_key() of the cases that it serves
+  std::string case_id;  // reference_run() of the cases that it serves
   std::string model_hash;
   Level level = Level::standard;
   auto operator<=>(const ReferenceKey&) const = default;
@@ -25,7 +26,9 @@ class ReferenceCache {
                  std::string cpu_model);
 
   std::filesystem::path folder(const ReferenceKey& key) const;
-  static std::filesystem::path companions_file(const std::filesystem::path& folder);
+  /// Those of the lane that serves the precision.
+  static std::filesystem::path companions_file(const std::filesystem::path& folder,
+                                               Precision precision);
 
   /// True when the entry is whole: its manifest names this key, and its files are complete and as
   /// long as when they were made.

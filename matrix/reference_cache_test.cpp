@@ -8,6 +8,7 @@
 #include "fixtures/companions.hpp"
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
+#include "matrix/references.hpp"
 
 namespace meshparity {
 namespace {
@@ -37,7 +38,7 @@ class ReferenceCacheTest : public testing::Test {
   void make(const ReferenceKey& key) const {
     const fs::path making = cache().begin(key);
     write_dump(making, key.case_id);
-    write_companions(ReferenceCache::companions_file(making), "fp32", {});
+    write_companions(making / "companions_fp32.h5", "fp32", {});
     cache().adopt(key);
   }
 
@@ -66,6 +67,28 @@ TEST_F(ReferenceCacheTest, KeepsProgramCpuModelAndLevelApart) {
   EXPECT_FALSE(cache("another cpu").holds(key_));
   std::ofstream(folder_ / "program") << "another reference";
   EXPECT_FALSE(cache().holds(key_));
+}
+
+TEST_F(ReferenceCacheTest, AsksEachPrecisionForTheCompanionsOfItsLane) {
+  const auto file = [](Precision precision) {
+    return ReferenceCache::companions_file("entry", precision).string();
+  };
+  EXPECT_EQ(file(Precision::fp64), "entry/companions_fp32.h5");
+  EXPECT_EQ(file(Precision::fp32), "entry/companions_fp32.h5");
+  EXPECT_EQ(file(Precision::tf32), "entry/companions_tf32.h5");
+  EXPECT_EQ(file(Precision::bf16), "entry/companions_bf16.h5");
+
+  key_.case_id = "gpt-tiny.single.plain.bf16.host-threads";
+  EXPECT_THROW(make(key_), Error);  // it holds fp32's alone
+}
+
+TEST_F(ReferenceCacheTest, MakesOneReferenceForFp64AndFp32AndOneForEachOtherLane) {
+  const auto run = [](const std::string& id) { return reference_run(parse_case(id)); };
+  const std::string key = "gpt-tiny.single.plain.fp64.host-threads";
+  EXPECT_EQ(run("gpt-tiny.dp2-tp2.mb2.fp64.host-threads"), key);
+  EXPECT_EQ(run("gpt-tiny.dp2-tp2.mb2.fp32.host-threads"), key);
+  EXPECT_EQ(run("gpt-tiny.tp2.plain.tf32.host-threads"), "gpt-tiny.single.plain.tf32.host-threads");
+  EXPECT_EQ(run("gpt-tiny.tp2.plain.bf16.host-threads"), "gpt-tiny.single.plain.bf16.host-threads");
 }
 
 TEST_F(ReferenceCacheTest, RefusesATornEntry) {
@@ -108,7 +131,7 @@ TEST_F(ReferenceCacheTest, RefusesAnEntryWhoseFileGrew) {
 
 TEST_F(ReferenceCacheTest, MakesARefusedEntryAgain) {
   make(key_);
-  fs::remove(ReferenceCache::companions_file(cache().folder(key_)));
+  fs::remove(cache().folder(key_) / "companions_fp32.h5");
   ASSERT_FALSE(cache().holds(key_));
 
   make(key_);
@@ -131,7 +154,7 @@ TEST_F(ReferenceCacheTest, LeavesAnEntryThatAnotherRunMadeMeanwhile) {
 TEST_F(ReferenceCacheTest, AdoptsNoTornDump) {
   const fs::path making = cache().begin(key_);
   write_dump(making, key_.case_id, false);
-  write_companions(ReferenceCache::companions_file(making), "fp32", {});
+  write_companions(making / "companions_fp32.h5", "fp32", {});
 
   EXPECT_THROW(cache().adopt(key_), Error);
   EXPECT_FALSE(cache().holds(key_));
@@ -140,7 +163,7 @@ TEST_F(ReferenceCacheTest, AdoptsNoTornDump) {
 TEST_F(ReferenceCacheTest, AdoptsNoDumpOfAnotherCase) {
   const fs::path making = cache().begin(key_);
   write_dump(making, "gpt-tiny.single.sgd.fp64.host-threads");
-  write_companions(ReferenceCache::companions_file(making), "fp32", {});
+  write_companions(making / "companions_fp32.h5", "fp32", {});
 
   EXPECT_THROW(cache().adopt(key_), Error);
 }
@@ -157,7 +180,7 @@ TEST_F(ReferenceCacheTest, TrimsTheEntryUsedLongestAgoButNoneInUse) {
   fs::last_write_time(cache().folder(oldest) / "entry.txt", now - std::chrono::hours(3));
   fs::last_write_time(cache().folder(old) / "entry.txt", now - std::chrono::hours(2));
   const std::uintmax_t one = fs::file_size(cache().folder(key_) / "rank_0000.h5") +
-                             fs::file_size(ReferenceCache::companions_file(cache().folder(key_))) +
+                             fs::file_size(cache().folder(key_) / "companions_fp32.h5") +
                              fs::file_size(cache().folder(key_) / "entry.txt");
 
   cache().trim(2 * one + 100, {cache().folder(oldest)});

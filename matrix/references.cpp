@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fixtures/error.hpp"
+#include "matrix/bound.hpp"
 #include "matrix/run_jobs.hpp"
 #include "matrix/this_machine.hpp"
 
@@ -58,8 +59,16 @@ std::string launches_folder(const RunDir& dir) {
 
 }  // namespace
 
+std::string reference_run(const CaseSpec& spec) {
+  CaseSpec run = parse_case(reference_key(spec));
+  const bool of_fp64 = lane_of(spec.precision).companions == lane_of(run.precision).companions;
+  run.precision = of_fp64 ? run.precision : spec.precision;
+  run.master64 = spec.master64;
+  return format_case(run);
+}
+
 ReferenceKey key_of(const PlannedCase& planned, Level level) {
-  return {reference_key(planned.spec), planned.model_file_hash, level};
+  return {reference_run(planned.spec), planned.model_file_hash, level};
 }
 
 std::map<ReferenceKey, Reference> prepare_references(const RunRequest& request, const RunDir& dir,

@@ -15,6 +15,9 @@ struct Reference {
   std::string failure;  // empty: whole
 };
 
+/// The reference of a case as its lane needs it: the key, in the precision whose companions serve
+/// it (fp64 for fp32's), with masters among its records where the case keeps them.
+std::string reference_run(const CaseSpec& spec);
 ReferenceKey key_of(const PlannedCase& planned, Level level);
 
 /// Companions of level `all` serve one run and are kept with it; the others go to the cache.

@@ -26,7 +26,8 @@ Evidence evidence_of(const EndedCase& ended, const RunRequest& request, const Ru
   evidence.level = request.level;
   evidence.candidate = dir.dump(ended.planned.id);
   evidence.reference = ended.reference.folder;
-  evidence.companions = ReferenceCache::companions_file(ended.reference.folder);
+  evidence.companions =
+      ReferenceCache::companions_file(ended.reference.folder, ended.planned.spec.precision);
   evidence.board = evidence.candidate / "board.bin";
   evidence.outcome = with_coordinate(ended.outcome, ended.planned.spec);
   evidence.replay = replay_command(ended.planned.id, request);

@@ -1,6 +1,7 @@
 #include "reference/attention_heads.hpp"
 
 #include "reference/attention_noise.hpp"
+#include "reference/products.hpp"
 
 namespace meshparity::reference {
 namespace {
@@ -10,8 +11,13 @@ namespace {
 constexpr Eigen::Index kWide = 16;
 
 template <class Left, class Right, class Out>
-void add_product_to(const Left& left, const Right& right, Eigen::Index width, Out out) {
-  if (width < kWide) {
+void add_product_to(const Left& left, const Right& right, Eigen::Index width,
+                    const Rounding& rounding, Out out) {
+  if (rounding.in_float()) {
+    Matrix product(out.rows(), out.cols());
+    multiply_into(left, right, rounding, product);
+    out = (out + product).template cast<float>().template cast<double>();
+  } else if (width < kWide) {
     out += left.lazyProduct(right);
   } else {
     out.noalias() += left * right;
@@ -52,7 +58,7 @@ void pair_products(const AttentionShape& shape, const Matrix& left, const Matrix
   pairs.setZero();
   for (Eigen::Index head = 0; head < shape.heads; ++head) {
     add_product_to(heads.columns(first, head), heads.features(right_t, heads.key(head)),
-                   heads.width, heads.rows(pairs, head));
+                   heads.width, rounding, heads.rows(pairs, head));
   }
   add_pair_noise(shape, left, right, rounding, pairs);
 }
@@ -67,7 +73,7 @@ void sum_over_keys(const AttentionShape& shape, const Matrix& pairs, const Matri
   sums.setZero();
   for (Eigen::Index head = 0; head < shape.heads; ++head) {
     add_product_to(heads.rows(weights, head), heads.features(values_t, heads.key(head)).transpose(),
-                   heads.width, heads.columns(sums, head));
+                   heads.width, rounding, heads.columns(sums, head));
   }
   add_key_sum_noise(shape, pairs, values, rounding, sums);
 }
@@ -81,7 +87,7 @@ void sum_over_queries(const AttentionShape& shape, const Matrix& pairs, const Ma
   const Matrix values_t = rounding.operand(values, values_copy).transpose();
   Matrix sums_t = Matrix::Zero(sums.cols(), sums.rows());
   for (Eigen::Index head = 0; head < shape.heads; ++head) {
-    add_product_to(heads.features(values_t, head), heads.rows(weights, head), heads.width,
+    add_product_to(heads.features(values_t, head), heads.rows(weights, head), heads.width, rounding,
                    heads.features(sums_t, heads.key(head)));
   }
   sums = sums_t.transpose();

@@ -94,7 +94,7 @@ TEST(Constants, OffByOneRoundingPassAndByEightAreFlagged) {
     return whole_margin(logit_gradients(problem, reference, error),
                         reference.records.values(Phase::backward, "logits"), *companion);
   };
-  EXPECT_LT(companion->effective, 30);  // a common error leaves few independent directions
+  EXPECT_LT(companion->effective, 100);  // a common error leaves few independent directions
   EXPECT_LE(margin(kU), 0.5);
   EXPECT_GT(margin(8 * kU), 1);
 }

@@ -4,8 +4,9 @@
 
 namespace meshparity::reference {
 
-GradientSum::GradientSum(Eigen::Index rows, Eigen::Index columns, GradientKind kind, bool noisy)
-    : value(Matrix::Zero(rows, columns)), kind_(kind), noisy_(noisy) {
+GradientSum::GradientSum(Eigen::Index rows, Eigen::Index columns, GradientKind kind, bool noisy,
+                         std::optional<SumOrder> in_float)
+    : value(Matrix::Zero(rows, columns)), kind_(kind), noisy_(noisy), in_float_(in_float) {
   if (noisy && kind == GradientKind::product) {
     left_squares_.setZero(rows);
     right_squares_.setZero(columns);
@@ -25,9 +26,21 @@ void GradientSum::set_zero() {
   squares_.setZero();
 }
 
+void GradientSum::add_value(const Matrix& terms) {
+  value += terms;
+  if (in_float_) {
+    value = value.cast<float>().cast<double>();
+  }
+}
+
 void GradientSum::add_product(const Matrix& left, const Matrix& right) {
   assert(kind_ == GradientKind::product);
-  value.noalias() += left.transpose() * right;
+  if (in_float_) {
+    add_value(float_product(left.transpose().cast<float>(), right.cast<float>(), *in_float_)
+                  .cast<double>());
+  } else {
+    value.noalias() += left.transpose() * right;
+  }
   if (noisy_) {
     terms_.array() += static_cast<double>(left.rows());
     left_squares_ += left.colwise().squaredNorm().transpose();
@@ -36,7 +49,11 @@ void GradientSum::add_product(const Matrix& left, const Matrix& right) {
 }
 
 void GradientSum::add_rows(const Matrix& terms) {
-  value += terms.colwise().sum();
+  if (in_float_) {
+    add_value(float_row_sums(terms.transpose(), *in_float_).transpose());
+  } else {
+    value += terms.colwise().sum();
+  }
   if (noisy_) {
     terms_.array() += static_cast<double>(terms.rows());
     squares_ += terms.colwise().squaredNorm();
@@ -44,7 +61,7 @@ void GradientSum::add_rows(const Matrix& terms) {
 }
 
 void GradientSum::add_elements(const Matrix& terms) {
-  value += terms;
+  add_value(terms);
   if (noisy_) {
     terms_.array() += 1;
     squares_ += terms.cwiseAbs2();
@@ -56,6 +73,9 @@ void GradientSum::scatter(const std::vector<int>& rows, const Matrix& terms) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto term = terms.row(static_cast<Eigen::Index>(i));
     value.row(rows[i]) += term;
+    if (in_float_) {
+      value.row(rows[i]) = value.row(rows[i]).cast<float>().cast<double>();
+    }
     if (noisy_) {
       terms_[rows[i]] += 1;
       squares_.row(rows[i]) += term.cwiseAbs2();
@@ -64,7 +84,7 @@ void GradientSum::scatter(const std::vector<int>& rows, const Matrix& terms) {
 }
 
 void GradientSum::add(const GradientSum& other, double share) {
-  value += share * other.value;
+  add_value(share * other.value);
   if (noisy_) {
     terms_ += other.terms_;
     left_squares_ += share * share * other.left_squares_;
@@ -74,7 +94,7 @@ void GradientSum::add(const GradientSum& other, double share) {
 }
 
 void GradientSum::finish(Rounding& rounding) {
-  if (rounding.is_exact()) {
+  if (!rounding.is_noisy()) {
     return;
   }
   assert(noisy_);

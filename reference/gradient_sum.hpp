@@ -1,6 +1,7 @@
 // The gradient of one parameter, summed over the tokens of a step, with what the noise of that sum
 // needs when the sum is finished: how many terms, and their squares.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "reference/rounding.hpp"
@@ -16,8 +17,9 @@ enum class GradientKind {
 
 class GradientSum {
  public:
-  /// `noisy`: keep the squares too.
-  GradientSum(Eigen::Index rows, Eigen::Index columns, GradientKind kind, bool noisy);
+  /// `noisy`: keep the squares too. `in_float`: add in float32, in that order.
+  GradientSum(Eigen::Index rows, Eigen::Index columns, GradientKind kind, bool noisy,
+              std::optional<SumOrder> in_float = {});
 
   void set_zero();
   /// value += left^T right, one term a token.
@@ -31,14 +33,17 @@ class GradientSum {
   /// The sum over other samples of the same run, times `share`.
   void add(const GradientSum& other, double share = 1);
 
-  /// Injects the error of the whole sum; nothing in an exact run.
+  /// Injects the error of the whole sum in a noisy run.
   void finish(Rounding& rounding);
 
   Matrix value;
 
  private:
+  void add_value(const Matrix& terms);
+
   GradientKind kind_;
   bool noisy_;
+  std::optional<SumOrder> in_float_;
   Column terms_;         // of each row
   Column left_squares_;  // product
   Row right_squares_;

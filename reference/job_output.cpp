@@ -23,8 +23,9 @@ std::string cpu_name() {
   return "unknown";
 }
 
-void write_record(const FilledRecord& filled, int step, DumpWriter& writer) {
+void write_record(const FilledRecord& filled, int step, Precision computed_in, DumpWriter& writer) {
   Piece piece;
+  piece.computed_in = precision_name(computed_in);
   piece.record = filled.record.name;
   piece.order = filled.record.order;
   piece.step = step;
@@ -45,7 +46,10 @@ void write_record(const FilledRecord& filled, int step, DumpWriter& writer) {
 }  // namespace
 
 Problem problem_of(const Job& job) {
-  const CaseSpec key = parse_case(reference_key(parse_case(job.case_id)));
+  const CaseSpec own = parse_case(job.case_id);
+  CaseSpec key = parse_case(reference_key(own));
+  key.precision = own.precision == Precision::bf16 ? own.precision : key.precision;
+  key.master64 = own.master64;
   std::shared_ptr<const Text> text;
   if (!job.text.empty()) {
     text = std::make_shared<const Text>(load_text(job.text));
@@ -64,9 +68,9 @@ DumpHeader header_of(const Job& job) {
 }
 
 void write_step(const StepRecords& records, int step, DumpWriter& writer,
-                std::vector<RecordRow>& rows) {
+                std::vector<RecordRow>& rows, Precision computed_in) {
   for (const FilledRecord& filled : records.all()) {
-    write_record(filled, step, writer);
+    write_record(filled, step, computed_in, writer);
     rows.push_back({filled.record, step});
   }
 }

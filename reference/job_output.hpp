@@ -7,11 +7,12 @@
 
 namespace meshparity::reference {
 
-/// Reduced to the case's reference key. Throws UsageError for a case that cannot be computed.
+/// Reduced to the case's reference key; but a precision or feature that keeps masters stays, for
+/// they are records. Throws UsageError for a case that cannot be computed.
 Problem problem_of(const Job& job);
 DumpHeader header_of(const Job& job);
 /// Writes every record of a step, whole, and appends its rows of /records.
 void write_step(const StepRecords& records, int step, DumpWriter& writer,
-                std::vector<RecordRow>& rows);
+                std::vector<RecordRow>& rows, Precision computed_in = Precision::fp64);
 
 }  // namespace meshparity::reference

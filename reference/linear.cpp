@@ -1,5 +1,7 @@
 #include "reference/linear.hpp"
 
+#include "reference/products.hpp"
+
 namespace meshparity::reference {
 namespace {
 
@@ -11,14 +13,14 @@ Column squares_of_rows(const Matrix& x, const Rounding& rounding) {
 
 void multiply(const Matrix& x, const Weight& w, Rounding& rounding, Matrix& y) {
   Matrix copy;
-  y.noalias() = rounding.operand(x, copy) * w.in_product();
+  multiply_into(rounding.operand(x, copy), w.in_product(), rounding, y);
   rounding.product(y, squares_of_rows(x, rounding), w.column_squares,
                    static_cast<double>(x.cols()));
 }
 
 void multiply_transposed(const Matrix& x, const Weight& w, Rounding& rounding, Matrix& y) {
   Matrix copy;
-  y.noalias() = rounding.operand(x, copy) * w.in_transposed_product().transpose();
+  multiply_into(rounding.operand(x, copy), w.in_transposed_product().transpose(), rounding, y);
   rounding.product(y, squares_of_rows(x, rounding), w.row_squares.transpose(),
                    static_cast<double>(x.cols()));
 }

@@ -23,14 +23,15 @@ Network::Network(const ModelSpec& model, double smoothing) : model_(model), smoo
   }
 }
 
-std::vector<GradientSum> Network::gradient_sums(bool noisy) const {
+std::vector<GradientSum> Network::gradient_sums(bool noisy,
+                                                std::optional<SumOrder> in_float) const {
   std::vector<GradientSum> sums;
   for (std::size_t i = 0; i < table_.size(); ++i) {
     const bool of_embedding = i == places_.embedding || table_[i].name == "embed.position";
     const bool per_term = is_vector(table_[i]) || of_embedding;
     const Matrix zero = zero_matrix(table_[i]);
     sums.emplace_back(zero.rows(), zero.cols(),
-                      per_term ? GradientKind::per_term : GradientKind::product, noisy);
+                      per_term ? GradientKind::per_term : GradientKind::product, noisy, in_float);
   }
   return sums;
 }

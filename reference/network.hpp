@@ -31,8 +31,8 @@ class Network {
 
   const ModelSpec& model() const { return model_; }
   const std::vector<ParamSpec>& parameters() const { return table_; }
-  /// One zero sum for each parameter.
-  std::vector<GradientSum> gradient_sums(bool noisy) const;
+  /// One zero sum for each parameter, as a GradientSum is made.
+  std::vector<GradientSum> gradient_sums(bool noisy, std::optional<SumOrder> in_float = {}) const;
 
   /// Fills work.values; the loss of each token is in work.values.loss_token.
   void forward(const Weights& weights, const Sample& sample, Rounding& rounding,

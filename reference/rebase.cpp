@@ -87,7 +87,7 @@ class RebaseOutput {
 
   void write_laws(int step) {
     CandidateStep dumped(candidate_, step);
-    for (const Law& law : laws_of_step({problem_, spec_}, dumped)) {
+    for (const Law& law : laws_of_step({problem_, spec_, level_}, dumped)) {
       writer_.write_law(law.row, law.values);
     }
   }

@@ -32,7 +32,10 @@ inline bool is(const Piece& piece, int step, Phase phase, const std::string& rec
 /// A case with its reference, and altered copies of that.
 class RebaseCase {
  public:
-  explicit RebaseCase(const std::string& id) : id_(id) { run_job(job("clean", {}), 1); }
+  explicit RebaseCase(const std::string& id, Level level = Level::standard)
+      : id_(id), level_(level) {
+    run_job(job("clean", {}), 1);
+  }
 
   std::filesystem::path clean() const { return scratch_.path() / "clean" / rank_file_name(0); }
 
@@ -71,12 +74,14 @@ class RebaseCase {
     job.out = scratch_ / out;
     job.models = MESHPARITY_MODELS;
     job.state = state;
+    job.level = level_;
     std::filesystem::create_directory(job.out);
     return job;
   }
 
   ScratchFolder scratch_;
   std::string id_;
+  Level level_;
 };
 
 inline std::optional<Values> record_of(const DumpReader& dump, int step, Phase phase,

@@ -109,10 +109,11 @@ std::uint64_t Rounding::signs(std::uint64_t block) const {
   return mix(key_ + kGolden * ((operation_ << 32) + block));
 }
 
-Rounding Rounding::nearest(const Lane& lane) {
+Rounding Rounding::nearest(const Lane& lane, SumOrder order) {
   Rounding rounding;
   rounding.kind_ = Kind::nearest;
   rounding.lane_ = lane;
+  rounding.order_ = order;
   return rounding;
 }
 
@@ -239,8 +240,10 @@ double Rounding::sum(double y, double squares, double terms) {
 }
 
 void Rounding::row_sums(Column& sums, const Matrix& terms, const Column& counts) {
+  if (kind_ == Kind::nearest) {
+    sums = float_row_sums(terms, order_);
+  }
   if (kind_ != Kind::noisy) {
-    apply({sums.data(), static_cast<std::size_t>(sums.size())}, lane_.accumulation, 1);
     return;
   }
   ++operation_;
@@ -254,10 +257,8 @@ void Rounding::row_sums(Column& sums, const Matrix& terms, const Column& counts)
 }
 
 void Rounding::row_sums(Column& sums, const Matrix& terms) {
-  if (kind_ == Kind::noisy) {
+  if (!is_exact()) {
     row_sums(sums, terms, Column::Constant(sums.size(), static_cast<double>(terms.cols())));
-  } else {
-    apply({sums.data(), static_cast<std::size_t>(sums.size())}, lane_.accumulation, 1);
   }
 }
 

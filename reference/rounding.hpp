@@ -8,6 +8,7 @@
 
 #include "fixtures/case_spec.hpp"
 #include "reference/constants.hpp"
+#include "reference/float_sums.hpp"
 #include "reference/tensor.hpp"
 
 namespace meshparity::reference {
@@ -48,10 +49,14 @@ class Rounding {
  public:
   static Rounding exact() { return {}; }
   static Rounding noisy(const Lane& lane, NoiseStream stream);
-  /// To the nearest number of the lane's types, sums once at their end.
-  static Rounding nearest(const Lane& lane);
+  /// As a candidate does: to the nearest number of the lane's types, once where the noise counts
+  /// several operations in a row; sums and products in float.
+  static Rounding nearest(const Lane& lane, SumOrder order = {});
 
   bool is_exact() const { return kind_ == Kind::exact; }
+  bool is_noisy() const { return kind_ == Kind::noisy; }
+  bool in_float() const { return kind_ == Kind::nearest; }
+  SumOrder sum_order() const { return order_; }
 
   /// y (1 + u_e sqrt(operations) xi / sqrt 3): that many roundings in a row, relative to y.
   void elementwise(std::span<double> y, int operations = 1);
@@ -82,7 +87,8 @@ class Rounding {
   /// y_ij is a sum of terms_i numbers whose squares add up to squares_ij (= Q above).
   void sums(Matrix& y, const Matrix& squares, const Column& terms);
   double sum(double y, double squares, double terms);
-  /// sums_i = sum_j terms_ij, with counts_i terms that are not known to be zero.
+  /// sums_i = sum_j terms_ij (formed again where the run is in float), with counts_i terms that are
+  /// not known to be zero.
   void row_sums(Column& sums, const Matrix& terms, const Column& counts);
   void row_sums(Column& sums, const Matrix& terms);
 
@@ -94,6 +100,7 @@ class Rounding {
   enum class Kind { exact, noisy, nearest };
   Kind kind_ = Kind::exact;
   Lane lane_ = {};
+  SumOrder order_ = {};
   double accumulation_ = 0;  // u_a / sqrt 3; 0 unless noisy
   std::uint64_t key_ = 0;
   std::uint64_t constants_key_ = 0;  // of the replica, in all its steps and samples

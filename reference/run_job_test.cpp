@@ -10,9 +10,13 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <utility>
+#include <vector>
 
+#include "fixtures/case_field_changes.hpp"
 #include "fixtures/companions.hpp"
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
@@ -110,18 +114,55 @@ TEST(RunJob, GivesTheWordsOfDropoutAtLevelAll) {
   EXPECT_GE(inputs_size(Level::all), inputs_size(Level::standard) + 3 * (3 * 160 + 400) * 4);
 }
 
-TEST(RunJob, IgnoresWhatIsOutsideTheKey) {
-  const ScratchFolder scratch;
-  const Job plain = job_into(scratch / "plain", kMicro);
-  const Job parallel = job_into(scratch / "parallel", "gpt-micro.dp2-tp2.mb2.bf16.host-threads");
-  run_job(plain, 1);
-  run_job(parallel, 1);
-  const DumpReader a(plain.out / rank_file_name(0));
-  const DumpReader b(parallel.out / rank_file_name(0));
-  ASSERT_EQ(a.pieces().size(), b.pieces().size());
-  for (std::size_t i = 0; i < a.pieces().size(); ++i) {
-    EXPECT_EQ(a.read(a.pieces()[i]), b.read(b.pieces()[i])) << a.pieces()[i].path;
+using Contents = std::map<std::string, std::vector<double>>;
+
+/// By path, masters apart.
+std::pair<Contents, Contents> contents_of(const Job& job) {
+  const DumpReader dump(job.out / rank_file_name(0));
+  Contents values;
+  Contents masters;
+  for (const Piece& piece : dump.pieces()) {
+    (piece.phase == Phase::master ? masters : values)[piece.path] = dump.read(piece);
   }
+  return {values, masters};
+}
+
+// Every field of a case that its key does not hold: the same numbers, and masters where the case
+// keeps them.
+TEST(RunJob, TogglingAFeatureOutsideTheKeyChangesNoNumber) {
+  int toggled = 0;
+  for (FieldChange& change : one_change_per_field()) {
+    change.before.model = change.after.model = "gpt-micro";
+    if (reference_key(change.before) != reference_key(change.after)) {
+      continue;
+    }
+    const ScratchFolder scratch;
+    const Job before = job_into(scratch / "before", format_case(change.before));
+    const Job after = job_into(scratch / "after", format_case(change.after));
+    run_job(before, 1);
+    run_job(after, 1);
+    EXPECT_EQ(contents_of(before).first, contents_of(after).first) << change.field;
+    ++toggled;
+  }
+  EXPECT_GE(toggled, 20);
+}
+
+TEST(RunJob, HoldsMastersWhereTheCandidateKeepsThem) {
+  const ScratchFolder scratch;
+  const Job fp64 = job_into(scratch / "fp64", kMicro);
+  const Job bf16 = job_into(scratch / "bf16", "gpt-micro.dp2-tp2.mb2.bf16.host-threads");
+  run_job(fp64, 1);
+  run_job(bf16, 1);
+  const auto [values, masters] = contents_of(bf16);
+  EXPECT_EQ(values, contents_of(fp64).first);
+  EXPECT_TRUE(contents_of(fp64).second.empty());
+  EXPECT_EQ(masters.at("/step2/master/embed.weight/mb0"),
+            values.at("/step2/param/embed.weight/mb0"));
+  int rows = 0;
+  for (const RecordRow& row : DumpReader(bf16.out / rank_file_name(0)).records()) {
+    rows += row.record.phase == Phase::master ? 1 : 0;
+  }
+  EXPECT_EQ(rows, static_cast<int>(masters.size()));
 }
 
 TEST(RunJob, RefusesWhatItCannotComputeInOneLine) {

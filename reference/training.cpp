@@ -1,69 +1,17 @@
 #include "reference/training.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
+
+#include "reference/finished_step.hpp"
 
 namespace meshparity::reference {
 namespace {
 
-std::span<const double> elements(const Matrix& values) {
-  return {values.data(), static_cast<std::size_t>(values.size())};
-}
-
-/// Everything of a step that is not made sample by sample.
-struct Finished {
-  const Problem& problem;
-  int step;
-  double tokens;
-  double loss_scale;  // that of this step
-  const Outcome& outcome;
-  const State& state;  // after the update
-};
-
-void put_scalars(const Finished& finished, StepRecords& records) {
-  const Outcome& outcome = finished.outcome;
-  records.put(Phase::loss, "loss", outcome.loss);
-  records.put(Phase::scalar, "token_count", finished.tokens);
-  records.put(Phase::scalar, "loss_scale", finished.loss_scale);
-  records.put(Phase::scalar, "found_inf", outcome.found_inf ? 1 : 0);
-  records.put(Phase::scalar, "grad_norm", outcome.norm);
-  records.put(Phase::scalar, "clip_coef", outcome.clip.coefficient);
-  records.put(Phase::scalar, "lr", finished.problem.learning_rate());
-  records.put(Phase::margin, "clip", outcome.clip.margin);
-}
-
-void put_parameters(const Finished& finished, StepRecords& records) {
-  const std::vector<ParamSpec>& table = finished.problem.network.parameters();
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    records.put(Phase::grad, table[i].name, elements(finished.outcome.gradients[i]));
-    records.put(Phase::moment1, table[i].name, elements(finished.state.moment1[i]));
-    records.put(Phase::moment2, table[i].name, elements(finished.state.moment2[i]));
-    records.put(Phase::param, table[i].name, elements(finished.state.parameters[i]));
-  }
-}
-
-void put_exact(const Finished& finished, StepRecords& records) {
-  std::vector<double> ids;
-  for (int sample = 0; sample < finished.problem.model().global_batch; ++sample) {
-    ids.push_back(static_cast<double>(finished.problem.inputs.sample_id(finished.step, sample)));
-  }
-  records.put(Phase::exact, "sample_ids", ids);
-  records.put(Phase::exact, "step_count", static_cast<double>(finished.state.steps_taken));
-  const std::array<double, 2> key = {static_cast<double>(finished.problem.spec.seed),
-                                     static_cast<double>(finished.step)};
-  records.put(Phase::exact, "rng_key", key);
-}
-
-void put_all(const Finished& finished, StepRecords& records) {
-  put_scalars(finished, records);
-  put_parameters(finished, records);
-  put_exact(finished, records);
-}
-
 bool is_update(Phase phase) {
-  return phase == Phase::param || phase == Phase::moment1 || phase == Phase::moment2;
+  return phase == Phase::param || phase == Phase::master || phase == Phase::moment1 ||
+         phase == Phase::moment2;
 }
 
 /// Records with companions that are made at the end of the step.
@@ -142,7 +90,8 @@ StepOutput Training::run(int step) {
   const Outcome outcome =
       finish_batch(problem_, std::move(sums.exact), shares, std::nullopt, exact);
   apply_update(problem_, outcome, exact, state_);
-  put_all({problem_, step, shares.tokens, loss_scale, outcome, state_}, output.records);
+  put_finished({problem_, step, shares.tokens, loss_scale, outcome, state_, state_.parameters},
+               output.records);
   if (options_.companions) {
     summarise_samples(step, sums.companions, batch, output);
     const ReplicaEnd end = {step, shares, loss_scale, outcome.clip.active,
@@ -180,18 +129,19 @@ StepRecords Training::finish_replica(std::size_t k, const ReplicaEnd& end, RunSu
   const int number = static_cast<int>(k);
   Rounding rounding = Rounding::noisy(options_.lane, {number, end.step, kWholeStep});
   const Outcome outcome = finish_batch(problem_, std::move(sums), end.shares, end.clips, rounding);
-  State state = state_;
+  const State& state = replicas_run_on() ? replicas_[k] : state_;
+  std::vector<Matrix> copies = state.parameters;
   if (replicas_run_on()) {
     apply_update(problem_, outcome, rounding, replicas_[k]);
-    state = replicas_[k];
     const Weights next =
         make_noisy_weights(state, problem_.network.parameters(),
                            Rounding::noisy(options_.lane, {number, end.step + 1, kWeights}));
-    std::transform(next.begin(), next.end(), state.parameters.begin(),
+    std::transform(next.begin(), next.end(), copies.begin(),
                    [](const Weight& weight) { return weight.value; });
   }
   StepRecords records(end.records, options_.level);
-  put_all({problem_, end.step, end.shares.tokens, end.loss_scale, outcome, state}, records);
+  put_finished({problem_, end.step, end.shares.tokens, end.loss_scale, outcome, state, copies},
+               records);
   return records;
 }
 

@@ -24,6 +24,9 @@ struct StepType {
 };
 StepType step_type(Precision precision);
 
+/// A master as the forward pass of that precision reads it.
+double compute_copy_of(double master, Precision precision);
+
 /// One element: what is demanded, and the worst case of the candidate's roundings.
 struct Demand {
   Wide value = 0;

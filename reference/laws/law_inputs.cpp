@@ -1,5 +1,6 @@
 #include "reference/laws/law_inputs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace meshparity::reference {
@@ -50,6 +51,17 @@ std::vector<double> LawInputs::start(std::size_t i, Phase phase) {
   if (phase == updated_phase()) {
     initial_values(params(), i, spec.seed, 0, values);
   }
+  return values;
+}
+
+std::vector<double> LawInputs::as_read(std::size_t i) {
+  if (step() > 0) {
+    return candidate.before(Phase::param, params()[i].name);
+  }
+  std::vector<double> values(static_cast<std::size_t>(element_count(params()[i].shape)));
+  initial_values(params(), i, spec.seed, 0, values);
+  std::transform(values.begin(), values.end(), values.begin(),
+                 [&](double value) { return compute_copy_of(value, spec.precision); });
   return values;
 }
 

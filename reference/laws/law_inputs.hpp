@@ -14,6 +14,7 @@ namespace meshparity::reference {
 struct LawCase {
   const Problem& problem;
   const CaseSpec& spec;  // the candidate's own: its precision decides roundoffs and masters
+  Level level = Level::standard;  // operations are asked at level all only
 };
 
 /// Everything by the place of a parameter in the table. All but step() throw MissingInput.
@@ -34,6 +35,8 @@ class LawInputs {
   std::vector<Wide> clipped_gradient(std::size_t i);
   /// What the step began with: before step 0 the initial values, and moments of zero.
   std::vector<double> start(std::size_t i, Phase phase);
+  /// The parameter that the step's forward pass read.
+  std::vector<double> as_read(std::size_t i);
   std::int64_t steps_taken_before();
 
   const Problem& problem;

@@ -1,9 +1,9 @@
 #include "reference/laws/laws_of_step.hpp"
 
 #include "fixtures/loss_scaling.hpp"
+#include "reference/laws/forward_laws.hpp"
 #include "reference/laws/parameter_laws.hpp"
 #include "reference/laws/scalar_laws.hpp"
-#include "reference/sample.hpp"
 
 namespace meshparity::reference {
 namespace {
@@ -26,9 +26,8 @@ void add_loss_law(LawInputs& inputs, std::vector<Law>& laws) {
   const StepType type = step_type(inputs.spec.precision);
   add_law(laws, {"loss_sum", "loss", Phase::loss, inputs.step(), "", ""}, [&](Law& law) {
     law.row.derivation = loss_sum_derivation(type);
-    const Problem& problem = inputs.problem;
-    const double tokens = count_tokens(problem.model(), problem.inputs, inputs.step());
-    append(loss_sum(inputs.candidate.now(Phase::loss, "loss.token"), tokens, type), law.values);
+    const LossShares shares = inputs.problem.loss_shares(inputs.step());
+    append(loss_sum(inputs.candidate.now(Phase::loss, "loss.token"), shares, type), law.values);
   });
 }
 
@@ -40,11 +39,12 @@ std::vector<Law> laws_of_step(const LawCase& question, CandidateStep& candidate)
   if (!is_skipped(question.spec, candidate.step())) {
     add_clip_laws(inputs, laws);
   }
-  if (question.spec.loss_mode == LossMode::tokenmean) {
-    add_loss_law(inputs, laws);
-  }
+  add_loss_law(inputs, laws);
   for (std::size_t i = 0; i < inputs.params().size(); ++i) {
     add_parameter_laws(inputs, i, laws);
+  }
+  if (question.level == Level::all) {
+    add_forward_laws(inputs, laws);
   }
   return laws;
 }

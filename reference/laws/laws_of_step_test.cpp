@@ -24,6 +24,20 @@ TEST(LawsOfStep, ACleanCandidateKeepsEveryLaw) {
   }
 }
 
+TEST(LawsOfStep, ALossThatIsAMeanOfMeansHasItsLaw) {
+  for (const std::string features : {"mb2-loss_mbmean", "mb2-loss_legacy"}) {
+    const RebaseCase made(id_of(features));
+    EXPECT_THAT(broken(made.rebase("own", made.clean()), made.clean()), IsEmpty()) << features;
+    EXPECT_THAT(broken_by(features,
+                          [](const Piece& piece, Values& values) {
+                            values[0] *= is(piece, 1, Phase::loss, "loss") ? 1 + 1e-14 : 1;
+                            return true;
+                          }),
+                ElementsAre("loss_sum loss step 1"))
+        << features;
+  }
+}
+
 TEST(LawsOfStep, InASkippedStepNothingMayMove) {
   const auto names = broken_by("lscale", [](const Piece& piece, Values& values) {
     if (is(piece, 1, Phase::moment1, "layer0.norm1.bias")) {

@@ -1,7 +1,5 @@
 #include "reference/laws/parameter_laws.hpp"
 
-#include <bit>
-#include <cstdint>
 #include <utility>
 
 #include "fixtures/loss_scaling.hpp"
@@ -9,26 +7,6 @@
 
 namespace meshparity::reference {
 namespace {
-
-/// To nearest, ties to even: the upper half of the float32.
-double to_bfloat16(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  const std::uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
-  return std::bit_cast<float>(rounded & 0xffff0000U);
-}
-
-double compute_copy_of(double master, Precision precision) {
-  switch (precision) {
-    case Precision::fp64:
-      return master;
-    case Precision::fp32:
-    case Precision::tf32:
-      return static_cast<float>(master);
-    case Precision::bf16:
-      return to_bfloat16(master);
-  }
-  return master;
-}
 
 class ParameterLaws {
  public:

@@ -47,21 +47,27 @@ std::string clip_coefficient_derivation(const StepType& type) {
       type.roundoff_text);
 }
 
-Demand loss_sum(std::span<const double> token_losses, double tokens, const StepType& type) {
+Demand loss_sum(std::span<const double> token_losses, const LossShares& shares,
+                const StepType& type) {
+  const std::size_t groups = shares.of_group.size();
+  const std::size_t tokens = token_losses.size() / groups;
   Wide sum = 0;
   Wide magnitude = 0;
-  for (const double loss : token_losses) {
-    sum += loss;
-    magnitude += std::abs(loss);
+  for (std::size_t i = 0; i < token_losses.size(); ++i) {
+    const Wide term = static_cast<Wide>(shares.of_group[i / tokens]) * token_losses[i];
+    sum += term;
+    magnitude += std::abs(term);
   }
-  const Wide factor = tokens > 0 ? 1 / static_cast<Wide>(tokens) : 0;
-  return {sum * factor, 4 * type.u * magnitude * factor};
+  const Wide factor = shares.divisor > 0 ? 1 / static_cast<Wide>(shares.divisor) : 0;
+  const Wide roundings = groups > 1 ? 5 + static_cast<Wide>(groups) : 4;
+  return {sum * factor, roundings * type.u * magnitude * factor};
 }
 
 std::string loss_sum_derivation(const StepType& type) {
   return fmt::format(
-      "sum of the candidate's own token losses over the count of tokens; 4 u sum|loss_i| / tokens "
-      "x 1.01, u = {}, added without rounding or in FP64",
+      "mean of the candidate's own token losses by the loss mode; 4 u mean|loss_i|, of G means (5 "
+      "+ "
+      "G) u, x 1.01, u = {}, added without rounding or in FP64",
       type.roundoff_text);
 }
 

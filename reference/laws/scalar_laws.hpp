@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/laws/law.hpp"
+#include "reference/loss_shares.hpp"
 
 namespace meshparity::reference {
 
@@ -19,9 +20,10 @@ std::string clip_norm_derivation(const StepType& type);
 Demand clip_coefficient(std::optional<double> limit, double norm, const StepType& type);
 std::string clip_coefficient_derivation(const StepType& type);
 
-/// Sum of the weighted token losses over the count of tokens, 0 without any; by contract added
-/// without rounding, or in FP64: 4 u.
-Demand loss_sum(std::span<const double> token_losses, double tokens, const StepType& type);
+/// The mean of the weighted token losses over all tokens, 0 without any; by contract added without
+/// rounding, or in FP64: 4 u. A mean of G means has a quotient more for each and G additions more.
+Demand loss_sum(std::span<const double> token_losses, const LossShares& shares,
+                const StepType& type);
 std::string loss_sum_derivation(const StepType& type);
 
 }  // namespace meshparity::reference

@@ -51,15 +51,25 @@ TEST(ScalarLaws, ANormThatIsNoNumberGivesNoCoefficient) {
 TEST(ScalarLaws, TheLossIsTheSumOverTheTokens) {
   const std::vector<double> losses = {3, 0, 1, 0.5};
 
-  const Demand demand = loss_sum(losses, 2, kFp64);
+  const Demand demand = loss_sum(losses, {4, {1}, 2, 2}, kFp64);
 
   EXPECT_EQ(demand.value, 2.25);
   EXPECT_EQ(demand.limit, 9 * kU);
 }
 
+// Two groups of two samples, one token each: means (3 + 1)/2 and 5/1, and a group without any.
+TEST(ScalarLaws, AMeanOfMeansHasItsOwnSharesAndRoundings) {
+  const std::vector<double> losses = {3, 1, 5, 0, 0, 0};
+
+  const Demand demand = loss_sum(losses, {2, {0.5, 1, 0}, 3, 3}, kFp64);
+
+  EXPECT_NEAR(static_cast<double>(demand.value), 7.0 / 3, 1e-15);
+  EXPECT_NEAR(static_cast<double>(demand.limit / kU), 8 * 7.0 / 3, 1e-12);
+}
+
 TEST(ScalarLaws, WithoutATokenTheLossIsZero) {
-  EXPECT_EQ(loss_sum(std::vector<double>{0, 0}, 0, kFp64).value, 0);
-  EXPECT_EQ(loss_sum(std::vector<double>{0, 0}, 0, kFp64).limit, 0);
+  EXPECT_EQ(loss_sum(std::vector<double>{0, 0}, {2, {1}, 0, 0}, kFp64).value, 0);
+  EXPECT_EQ(loss_sum(std::vector<double>{0, 0}, {2, {1}, 0, 0}, kFp64).limit, 0);
 }
 
 }  // namespace
