@@ -106,6 +106,15 @@ void rebase(const CompareOptions& options, const DumpSet& reference, const DumpS
   }
 }
 
+void require_values(const CaseSpec& spec) {
+  if (is_probe(spec)) {
+    throw UsageError(fmt::format(
+        "{} is a probe: its dump shows indices, no values; `run` judges it, and --exact compares "
+        "two of them",
+        format_case(spec)));
+  }
+}
+
 }  // namespace
 
 Comparison compare_dumps(const std::filesystem::path& reference,
@@ -125,6 +134,7 @@ Comparison compare_dumps(const std::filesystem::path& reference,
   }
   if (by_bounds) {
     Evidence evidence = evidence_of(companions, left, right);
+    require_values(evidence.spec);
     rebase(options, left, right, evidence);
     CaseReport report;
     report.checks = judge_records(evidence, left, right);

@@ -5,6 +5,7 @@
 #include "fixtures/error.hpp"
 #include "matrix/checks/follows.hpp"
 #include "matrix/checks/liveness.hpp"
+#include "matrix/judge_probe.hpp"
 #include "matrix/judge_records.hpp"
 
 namespace meshparity {
@@ -39,6 +40,22 @@ void add_blind_checks(CaseReport& report) {
   }
 }
 
+DumpSet candidate_of(const Evidence& evidence, const std::string& id) {
+  DumpSet candidate(evidence.candidate);
+  require_case(candidate, id);
+  return candidate;
+}
+
+std::vector<CheckResult> judge_dump(const Evidence& evidence, const std::string& id) {
+  if (is_probe(evidence.spec)) {
+    return judge_probe(evidence, candidate_of(evidence, id));
+  }
+  const DumpSet reference(evidence.reference);
+  require_readable(reference);
+  require_key(reference, evidence.spec);
+  return judge_records(evidence, reference, candidate_of(evidence, id));
+}
+
 }  // namespace
 
 CaseReport judge(const Evidence& evidence) {
@@ -47,12 +64,7 @@ CaseReport judge(const Evidence& evidence) {
   report.replay = evidence.replay;
   report.checks.push_back(check_liveness(evidence));
   if (evidence.outcome.finished) {
-    const DumpSet reference(evidence.reference);
-    require_readable(reference);
-    require_key(reference, evidence.spec);
-    const DumpSet candidate(evidence.candidate);
-    require_case(candidate, report.case_id);
-    for (CheckResult& result : judge_records(evidence, reference, candidate)) {
+    for (CheckResult& result : judge_dump(evidence, report.case_id)) {
       report.checks.push_back(std::move(result));
     }
   } else {

@@ -39,6 +39,7 @@ struct Evidence {
   std::string replay;  // the command to print with findings
 };
 
+/// Of a probe only the candidate's dump is read.
 /// Throws UsageError when the dumps cannot be read or are of unlike cases; whatever the candidate
 /// did wrong is in the report.
 CaseReport judge(const Evidence& evidence);

@@ -19,7 +19,7 @@ std::vector<ReferenceKey> keys_of(const RunRequest& request) {
   std::set<ReferenceKey> seen;
   for (const PlannedCase& planned : request.cases) {
     const ReferenceKey key = key_of(planned, request.level);
-    if (seen.insert(key).second) {
+    if (!is_probe(planned.spec) && seen.insert(key).second) {
       keys.push_back(key);
     }
   }
@@ -101,6 +101,9 @@ std::map<ReferenceKey, Reference> prepare_references(const RunRequest& request, 
   hooks.references_ended(
       {references.size(), missing.size(),
        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()});
+  for (const PlannedCase& planned : request.cases) {
+    references.try_emplace(key_of(planned, request.level));  // a probe's: none is needed
+  }
   return references;
 }
 

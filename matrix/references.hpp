@@ -9,7 +9,8 @@
 
 namespace meshparity {
 
-/// A reference that is there, or why it is not.
+/// A reference that is there, or why it is not. Without folder and failure: a probe's, which is
+/// compared with none.
 struct Reference {
   std::filesystem::path folder;
   std::string failure;  // empty: whole

@@ -94,10 +94,10 @@ void Candidates::note(const std::string& text) {
   hooks_.note(text);
 }
 
-// A case whose launch died has no states to go on from.
+// A case whose launch died has no states to go on from, and a probe's show indices.
 void Candidates::rebase(std::size_t place, const LaunchOutcome& outcome, double seconds) {
   const EndedCase ended{request_.cases[place], reference_of(place), outcome, seconds};
-  if (!outcome.finished) {
+  if (!outcome.finished || is_probe(ended.planned.spec)) {
     judges_.give([this, ended, place] { close(ended, place); });
     return;
   }
