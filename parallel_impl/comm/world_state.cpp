@@ -11,13 +11,19 @@ namespace meshparity {
 WorldState::WorldState(std::vector<std::string> coordinates, std::chrono::milliseconds limit)
     : coordinates_(std::move(coordinates)),
       limit_(limit),
-      memory_(sizeof(World) + coordinates_.size() * sizeof(RankLine)) {
-  new (memory_.data()) World{};
+      own_(std::in_place, bytes_for(coordinates_.size())),
+      memory_(own_->data()) {
+  new (memory_) World{};
   std::uninitialized_value_construct_n(&line(0), coordinates_.size());
 }
 
+// A World of zeros is one in which nothing has happened.
+WorldState::WorldState(std::vector<std::string> coordinates, std::chrono::milliseconds limit,
+                       std::byte* memory)
+    : coordinates_(std::move(coordinates)), limit_(limit), memory_(memory) {}
+
 WorldState::RankLine& WorldState::line(int rank) const {
-  return reinterpret_cast<RankLine*>(memory_.data() + sizeof(World))[rank];
+  return reinterpret_cast<RankLine*>(memory_ + sizeof(World))[rank];
 }
 
 std::string WorldState::name(int rank) const {

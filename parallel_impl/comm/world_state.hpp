@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,12 @@ class WorldState {
  public:
   /// One coordinate a rank ("dp0 tp1"); `limit` is how long nothing may move while a rank waits.
   WorldState(std::vector<std::string> coordinates, std::chrono::milliseconds limit);
+  /// The same in memory of the caller's, which was zero before its first user and outlives this.
+  WorldState(std::vector<std::string> coordinates, std::chrono::milliseconds limit,
+             std::byte* memory);
+  static std::size_t bytes_for(std::size_t ranks) {
+    return sizeof(World) + ranks * sizeof(RankLine);
+  }
 
   int size() const { return static_cast<int>(coordinates_.size()); }
   std::chrono::milliseconds limit() const { return limit_; }
@@ -68,12 +75,13 @@ class WorldState {
     std::atomic<std::uint32_t> ended;
     StoredText<96> words;
   };
-  World& world() const { return *reinterpret_cast<World*>(memory_.data()); }
+  World& world() const { return *reinterpret_cast<World*>(memory_); }
   RankLine& line(int rank) const;
 
   std::vector<std::string> coordinates_;
   std::chrono::milliseconds limit_;
-  SharedMemory memory_;  // a World, then one RankLine a rank
+  std::optional<SharedMemory> own_;
+  std::byte* memory_;  // a World, then one RankLine a rank
 };
 
 /// "all_reduce of 12 float64 at layer0.mlp.down/forward (sequence 3, step 0, micro-batch 1, tp: 0

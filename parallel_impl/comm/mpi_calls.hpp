@@ -1,0 +1,12 @@
+// MPI's header, and its error codes made exceptions.
+#pragma once
+#include <mpi.h>
+
+#include <string_view>
+
+namespace meshparity {
+
+/// Throws Error with MPI's own words unless the code says success.
+void check_mpi(int code, std::string_view doing);
+
+}  // namespace meshparity
