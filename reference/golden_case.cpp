@@ -10,6 +10,7 @@
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
 #include "fixtures/job.hpp"
+#include "fixtures/loss_scaling.hpp"
 #include "fixtures/scratch_folder.hpp"
 
 namespace meshparity {
@@ -99,6 +100,16 @@ const std::vector<double>& GoldenCase::ours(const RecordKey& key) const {
                             key.record, key.step));
   }
   return found->second;
+}
+
+std::vector<int> GoldenCase::taken_steps() const {
+  std::vector<int> steps;
+  for (int step = 0; step <= last_step(); ++step) {
+    if (!is_skipped(spec_, step)) {
+      steps.push_back(step);
+    }
+  }
+  return steps;
 }
 
 double GoldenCase::scalar(int step, const std::string& record) const {

@@ -47,6 +47,8 @@ class GoldenCase {
   const std::vector<ParamSpec>& parameters() const { return parameters_; }
   const std::vector<RecordSpec>& records() const { return records_; }
   int last_step() const { return spec_.steps - 1; }
+  /// All but the one that loss scaling skips.
+  std::vector<int> taken_steps() const;
 
  private:
   void run_reference(Level level);
