@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fixtures/error.hpp"
 
@@ -13,6 +14,10 @@ constexpr std::string_view kSingle = "gpt-tiny.single.plain.fp64.host-threads";
 constexpr std::string_view kTp2 = "gpt-tiny.tp2.plain.fp64.host-threads";
 constexpr std::string_view kDp2 = "gpt-tiny.dp2.plain.fp64.host-threads";
 constexpr std::string_view kDp2Tp3 = "gpt-tiny.dp2-tp3.mb2.fp64.host-threads";
+constexpr std::string_view kSingleProbe = "gpt-tiny.single.steps1.fp64.host-threads+probe";
+constexpr std::string_view kTp2Probe = "gpt-tiny.tp2.steps1.fp64.host-threads+probe";
+constexpr std::string_view kDp2Probe = "gpt-tiny.dp2.steps1.fp64.host-threads+probe";
+constexpr std::string_view kDp2Tp3Probe = "gpt-tiny.dp2-tp3.steps1.fp32.host-threads+probe";
 
 // A row-parallel linear's partial products are not summed: every tensor rank goes on with its own.
 // `layer0.mlp.out` differs first; level standard holds `layer0.out` first.
@@ -82,11 +87,50 @@ NamedFault epsilon_before_correction() {
   return fault;
 }
 
+// Gaps of sharding, planted where a rank's slice is cut out of the whole, and a sum done twice: a
+// probe shows the index that lies at each place.
+NamedFault found_by_probe(std::string name, std::string kind, std::string record) {
+  NamedFault fault;
+  fault.name = std::move(name);
+  fault.kind = std::move(kind);
+  fault.role = "shard";
+  fault.phase = "initialise";
+  fault.acts_in = {std::string(kTp2Probe), std::string(kDp2Tp3Probe)};
+  fault.invisible_in = {std::string(kSingleProbe), std::string(kDp2Probe)};
+  fault.check = "coverage";
+  fault.record = std::move(record);
+  fault.ranks = {0, 1, 2, 3, 4, 5};
+  return fault;
+}
+
+// The last column of tensor rank 0 and the first of tensor rank 1 change places.
+NamedFault swap_border_columns() {
+  return found_by_probe("swap_border_columns", "wrong shard", "layer0.attn.q.weight");
+}
+
+// Every slice of a bias but the first begins one element too early.
+NamedFault shift_bias_shard() {
+  return found_by_probe("shift_bias_shard", "wrong shard", "layer0.attn.q.bias");
+}
+
+// Each gradient is summed over dp two times. All copies agree.
+NamedFault repeat_dp_grad() {
+  NamedFault fault = found_by_probe("repeat_dp_grad", "double reduction", "head.weight");
+  fault.role = "grad.dp";
+  fault.phase = "grad";
+  fault.verb = CommVerb::twice;
+  fault.whole_group = true;
+  fault.acts_in = {std::string(kDp2Probe), std::string(kDp2Tp3Probe)};
+  fault.invisible_in = {std::string(kSingleProbe), std::string(kTp2Probe)};
+  return fault;
+}
+
 }  // namespace
 
 const std::vector<NamedFault>& fault_registry() {
-  static const std::vector<NamedFault> registry = {skip_rowlinear_sum(), rowbias_every_rank(),
-                                                   skip_dp_grad(), epsilon_before_correction()};
+  static const std::vector<NamedFault> registry = {
+      skip_rowlinear_sum(),  rowbias_every_rank(), skip_dp_grad(),  epsilon_before_correction(),
+      swap_border_columns(), shift_bias_shard(),   repeat_dp_grad()};
   return registry;
 }
 
