@@ -16,7 +16,8 @@ namespace {
 
 struct NamedId {
   std::string id;
-  std::string origin;  // "FILE:LINE: " or empty
+  std::string origin;                       // "FILE:LINE: " or empty
+  std::vector<std::string> relations = {};  // empty: a case to be judged
 };
 
 // Every head with every tail: {"a", "b"} and {"x"} give {"a.x", "b.x"}.
@@ -49,19 +50,27 @@ std::vector<std::string> cross(const CaseBlock& block, const CaseSource& source)
   return joined(joined(layouts, block.precisions), block.machines);
 }
 
+void add_block(const std::string& origin, const CaseBlock& block, const CaseSource& source,
+               std::vector<NamedId>& ids) {
+  for (const std::string& id : cross(block, source)) {
+    ids.push_back({id, fmt::format("{}:{}: ", origin, block.line), block.relations});
+  }
+}
+
 std::vector<NamedId> ids_of(const Selection& selection, const CaseSource& source) {
   std::vector<NamedId> ids;
   for (const std::string& id : selection.ids) {
-    ids.push_back({id, ""});
+    ids.push_back({id, "", selection.relations});
   }
   if (!ids.empty()) {
     return ids;
   }
   const Suite suite = load_suite(source.suites, selection.suite);
   for (const CaseBlock& block : suite.blocks) {
-    for (const std::string& id : cross(block, source)) {
-      ids.push_back({id, fmt::format("{}:{}: ", suite.origin, block.line)});
-    }
+    add_block(suite.origin, block, source, ids);
+  }
+  for (const CaseBlock& block : suite.relations) {
+    add_block(suite.origin, block, source, ids);
   }
   return ids;
 }
@@ -103,24 +112,70 @@ std::string why_excluded(const ModelSpec& model, const CaseSpec& spec) {
   return "";
 }
 
-PlannedCase plan_case(const NamedId& named, const CaseSource& source,
-                      std::map<std::string, LoadedModel>& models) {
-  try {
-    PlannedCase planned;
-    planned.id = named.id;
-    planned.spec = parse_case(named.id);
-    const std::string model = planned.spec.model + "@" + planned.spec.model_hash;
-    if (!models.contains(model)) {
-      models.emplace(model, load(planned.spec, source));
-    }
-    planned.model = models.at(model).spec;
-    planned.model_file_hash = models.at(model).file_hash;
-    planned.excluded = why_excluded(planned.model, planned.spec);
-    return planned;
-  } catch (const UsageError& refusal) {
-    throw UsageError(named.origin + refusal.what());
+using Models = std::map<std::string, LoadedModel>;
+
+PlannedCase plan_spec(const CaseSpec& spec, const CaseSource& source, Models& models) {
+  const std::string model = spec.model + "@" + spec.model_hash;
+  if (!models.contains(model)) {
+    models.emplace(model, load(spec, source));
   }
+  PlannedCase planned;
+  planned.id = format_case(spec);
+  planned.spec = spec;
+  planned.model = models.at(model).spec;
+  planned.model_file_hash = models.at(model).file_hash;
+  planned.excluded = why_excluded(planned.model, spec);
+  return planned;
 }
+
+PlannedRelation plan_relation(const PlannedCase& first, const Relation& relation,
+                              const CaseSource& source, Models& models) {
+  PlannedRelation planned;
+  planned.relation = &relation;
+  planned.first = first;
+  planned.excluded = first.excluded;
+  const auto partner = relation.partner(first.spec);
+  if (!partner) {
+    planned.excluded = fmt::format("relation {} says nothing of this case", relation.name);
+    return planned;
+  }
+  planned.partner = plan_spec(partner->spec, source, models);
+  planned.partner_level = partner->level;
+  planned.again = partner->again;
+  if (planned.excluded.empty() && !planned.partner.excluded.empty()) {
+    planned.excluded = planned.partner.excluded + " (of its partner)";
+  }
+  return planned;
+}
+
+class Enumerator {
+ public:
+  explicit Enumerator(const CaseSource& source) : source_(source) {}
+
+  void add(const NamedId& named) {
+    try {
+      const PlannedCase planned = plan_spec(parse_case(named.id), source_, models_);
+      if (named.relations.empty() && seen_.insert(named.id).second) {
+        found_.cases.push_back(planned);
+      }
+      for (const std::string& name : named.relations) {
+        const Relation& relation = find_relation(name);
+        if (seen_.insert(named.id + " " + name).second) {
+          found_.relations.push_back(plan_relation(planned, relation, source_, models_));
+        }
+      }
+    } catch (const UsageError& refusal) {
+      throw UsageError(named.origin + refusal.what());
+    }
+  }
+  Enumeration found() && { return std::move(found_); }
+
+ private:
+  const CaseSource& source_;
+  Models models_;
+  std::set<std::string> seen_;
+  Enumeration found_;
+};
 
 std::string what_was_asked(const Selection& selection) {
   return selection.ids.empty() ? fmt::format("suite {}", selection.suite)
@@ -133,20 +188,19 @@ bool matches_glob(std::string_view text, const std::string& glob) {
   return fnmatch(glob.c_str(), std::string(text).c_str(), 0) == 0;
 }
 
-std::vector<PlannedCase> enumerate(const Selection& selection, const CaseSource& source) {
-  std::vector<PlannedCase> cases;
-  std::map<std::string, LoadedModel> models;
-  std::set<std::string> seen;
+Enumeration enumerate(const Selection& selection, const CaseSource& source) {
+  Enumerator enumerator(source);
   for (const NamedId& named : ids_of(selection, source)) {
-    if (is_kept(named.id, selection.only) && seen.insert(named.id).second) {
-      cases.push_back(plan_case(named, source, models));
+    if (is_kept(named.id, selection.only)) {
+      enumerator.add(named);
     }
   }
-  if (cases.empty()) {
+  Enumeration found = std::move(enumerator).found();
+  if (found.cases.empty() && found.relations.empty()) {
     throw UsageError(fmt::format("no case of {} matches {}; `meshparity list` shows what there is",
                                  what_was_asked(selection), fmt::join(selection.only, " or ")));
   }
-  return cases;
+  return found;
 }
 
 }  // namespace meshparity

@@ -37,7 +37,7 @@ class EnumerateTest : public testing::Test {
   }
   std::vector<std::string> ids(const Selection& selection) {
     std::vector<std::string> ids;
-    for (const PlannedCase& planned : enumerate(selection, source_)) {
+    for (const PlannedCase& planned : enumerate(selection, source_).cases) {
       ids.push_back(planned.id);
     }
     return ids;
@@ -88,7 +88,7 @@ TEST_F(EnumerateTest, RefusesASelectionThatMatchesNothing) {
 }
 
 TEST_F(EnumerateTest, ExcludesAnIllegalLayoutWithItsReason) {
-  const auto cases = enumerate(suite(R"("tp4", "tp5")", R"("plain")", R"("zipf")"), source_);
+  const auto cases = enumerate(suite(R"("tp4", "tp5")", R"("plain")", R"("zipf")"), source_).cases;
 
   ASSERT_EQ(cases.size(), 2u);
   EXPECT_EQ(cases[0].excluded, "");
@@ -96,7 +96,7 @@ TEST_F(EnumerateTest, ExcludesAnIllegalLayoutWithItsReason) {
 }
 
 TEST_F(EnumerateTest, ExcludesWhatIsNotBuiltYet) {
-  const auto cases = enumerate({"", {}, {"gpt-tiny.dp2.plain.bf16.cuda-threads"}}, source_);
+  const auto cases = enumerate({"", {}, {"gpt-tiny.dp2.plain.bf16.cuda-threads"}}, source_).cases;
 
   ASSERT_EQ(cases.size(), 1u);
   EXPECT_EQ(cases[0].excluded, "\"bf16\" is not built yet");
@@ -110,7 +110,7 @@ TEST_F(EnumerateTest, NamesThePlaceOfAWordThatIsNone) {
 }
 
 TEST_F(EnumerateTest, ReadsAModelOnceAndHashesItsFile) {
-  const auto cases = enumerate(suite(R"("single")", R"("plain")", R"("zipf")"), source_);
+  const auto cases = enumerate(suite(R"("single")", R"("plain")", R"("zipf")"), source_).cases;
 
   EXPECT_EQ(cases[0].model.heads, 24);
   EXPECT_EQ(cases[0].model_file_hash, sha256_hex_of_file(source_.models / "gpt-tiny.toml"));
@@ -124,13 +124,54 @@ TEST_F(EnumerateTest, RefusesAModelFileOfAnotherHash) {
 TEST_F(EnumerateTest, FindsNoCaseOfOurSuitesIllegal) {
   for (const std::string name : {"smoke", "singles"}) {
     int runnable = 0;
-    for (const PlannedCase& planned : enumerate({name, {}, {}}, source_)) {
+    for (const PlannedCase& planned : enumerate({name, {}, {}}, source_).cases) {
       runnable += planned.excluded.empty() ? 1 : 0;
       EXPECT_THAT(planned.excluded, testing::AnyOf("", HasSubstr("is not built yet")))
           << planned.id;
     }
     EXPECT_GE(runnable, 5) << name;
   }
+}
+
+TEST_F(EnumerateTest, FindsThePartnerOfEachRelation) {
+  Selection selection{"", {}, {"gpt-micro.dp2-tp2.sp.fp64.host-threads"}};
+  selection.relations = {"rank_order", "sp", "rank_order"};
+
+  const Enumeration found = enumerate(selection, source_);
+
+  EXPECT_TRUE(found.cases.empty());
+  ASSERT_EQ(found.relations.size(), 2u);
+  EXPECT_EQ(found.relations[0].partner.id,
+            "gpt-micro.dp2-tp2.sp-order_pp_dp_ep_cp_tp.fp64.host-threads");
+  EXPECT_EQ(found.relations[1].partner.id, "gpt-micro.dp2-tp2.plain.fp64.host-threads");
+}
+
+TEST_F(EnumerateTest, ExcludesARelationThatSaysNothingOfTheCase) {
+  Selection selection{"", {}, {"gpt-micro.dp2.plain.fp64.host-threads"}};
+  selection.relations = {"tp1"};
+
+  EXPECT_EQ(enumerate(selection, source_).relations.at(0).excluded,
+            "relation tp1 says nothing of this case");
+}
+
+TEST_F(EnumerateTest, ReadsRelationsOfASuite) {
+  const std::filesystem::path file = folder_ / "pairs.toml";
+  std::ofstream(file) << "[[relations]]\nrelations = [\"repeat\"]\nmodels = [\"gpt-micro\"]\n"
+                         "meshes = [\"dp2\"]\nfeatures = [\"plain\"]\ndata = [\"zipf\"]\n"
+                         "precisions = [\"fp64\"]\nmachines = [\"host-threads\"]\n";
+
+  const Enumeration found = enumerate({file.string(), {}, {}}, source_);
+
+  ASSERT_EQ(found.relations.size(), 1u);
+  EXPECT_EQ(found.relations[0].first.id, "gpt-micro.dp2.plain.fp64.host-threads");
+  EXPECT_TRUE(found.relations[0].again);
+}
+
+TEST_F(EnumerateTest, RefusesAnUnknownRelation) {
+  Selection selection{"", {}, {"gpt-micro.dp2.plain.fp64.host-threads"}};
+  selection.relations = {"repaet"};
+
+  EXPECT_THAT(refusal(selection), StartsWith("no relation is named repaet; there are repeat, "));
 }
 
 TEST(Glob, KnowsStarsMarksAndSets) {

@@ -52,13 +52,19 @@ auto execution_order(const Finding& finding) {
 
 class DumpEquality {
  public:
-  DumpEquality(const DumpSet& left, const DumpSet& right)
-      : left_(left), right_(right), same_level_(left.header().level == right.header().level) {
+  DumpEquality(const DumpSet& left, const DumpSet& right, const RecordChoice& chosen)
+      : left_(left),
+        right_(right),
+        chosen_(chosen),
+        same_level_(left.header().level == right.header().level) {
     result_.check = "equal";
   }
 
   CheckResult run() {
     for (const auto& [key, pieces] : left_.records()) {
+      if (!chosen_(key)) {
+        continue;
+      }
       if (right_.pieces(key).empty()) {
         add_missing(missing_finding(key, pieces.front(), "reference"));
       } else {
@@ -66,7 +72,7 @@ class DumpEquality {
       }
     }
     for (const auto& [key, pieces] : right_.records()) {
-      if (left_.pieces(key).empty()) {
+      if (left_.pieces(key).empty() && chosen_(key)) {
         add_missing(missing_finding(key, pieces.front(), "candidate"));
       }
     }
@@ -121,6 +127,7 @@ class DumpEquality {
 
   const DumpSet& left_;
   const DumpSet& right_;
+  const RecordChoice& chosen_;
   bool same_level_;
   CheckResult result_;
   std::int64_t signed_zeros_ = 0;
@@ -129,8 +136,9 @@ class DumpEquality {
 
 }  // namespace
 
-CheckResult check_equal_dumps(const DumpSet& left, const DumpSet& right) {
-  return DumpEquality(left, right).run();
+CheckResult check_equal_dumps(const DumpSet& left, const DumpSet& right,
+                              const RecordChoice& chosen) {
+  return DumpEquality(left, right, chosen).run();
 }
 
 }  // namespace meshparity

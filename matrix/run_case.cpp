@@ -84,17 +84,23 @@ CaseReport without_evidence(const std::string& id, const std::string& reason) {
   return report;
 }
 
-Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& dir) {
-  const std::string& id = ended.planned.id;
+Job worker_job(const PlannedCase& planned, const RunRequest& request,
+               const std::filesystem::path& out) {
   Job job;
-  job.case_id = id;
-  job.out = dir.rebased(id);
-  job.state = job.out / "state.h5";
+  job.case_id = planned.id;
+  job.out = out;
   job.level = request.level;
-  job.text = ended.planned.spec.text_hash.empty() ? std::filesystem::path() : request.text;
+  job.text = planned.spec.text_hash.empty() ? std::filesystem::path() : request.text;
   job.models = request.models;
   job.commit = request.commit;
   std::filesystem::create_directories(job.out);
+  return job;
+}
+
+Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& dir) {
+  const std::string& id = ended.planned.id;
+  Job job = worker_job(ended.planned, request, dir.rebased(id));
+  job.state = job.out / "state.h5";
   write_state(ended.planned.spec, DumpSet(ended.reference.folder), DumpSet(dir.dump(id)),
               job.state);
   return job;

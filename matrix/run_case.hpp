@@ -26,6 +26,10 @@ CaseReport close_case(const EndedCase& ended, const RunRequest& request, const R
 /// them. Throws Error when that cannot be.
 Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& dir);
 
+/// The candidate's run of a case; it dumps into `out`, which is made.
+Job worker_job(const PlannedCase& planned, const RunRequest& request,
+               const std::filesystem::path& out);
+
 /// "meshparity replay ID", with what it needs besides.
 std::string replay_command(const std::string& id, const RunRequest& request);
 

@@ -59,6 +59,11 @@ void write_plan(const fs::path& file, const RunPlan& plan) {
   Json json = {{"command", plan.command}, {"started", plan.started}, {"commit", plan.commit},
                {"cpu", plan.cpu},         {"cores", plan.cores},     {"level", plan.level},
                {"text", plan.text},       {"cases", plan.cases}};
+  json["relations"] = Json::array();
+  for (const RelatedCases& each : plan.relations) {
+    json["relations"].push_back(
+        {{"relation", each.relation}, {"first", each.first}, {"partner", each.partner}});
+  }
   json["excluded"] = Json::array();
   for (const ExcludedCase& excluded : plan.excluded) {
     json["excluded"].push_back({{"case", excluded.id}, {"reason", excluded.reason}});
@@ -83,6 +88,9 @@ RunPlan read_plan(const fs::path& file) {
     plan.level = json.at("level");
     plan.text = json.at("text");
     plan.cases = json.at("cases").get<std::vector<std::string>>();
+    for (const Json& each : json.at("relations")) {
+      plan.relations.push_back({each.at("relation"), each.at("first"), each.at("partner")});
+    }
     for (const Json& excluded : json.at("excluded")) {
       plan.excluded.push_back({excluded.at("case"), excluded.at("reason")});
     }

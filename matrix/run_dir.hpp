@@ -24,6 +24,10 @@ class RunDir {
   std::filesystem::path dump(const std::string& id) const { return root_ / id / "dump"; }
   /// The candidate's states put together, and the reference that was restarted from them.
   std::filesystem::path rebased(const std::string& id) const { return root_ / id / "rebased"; }
+  /// The dump of a run that relations speak of.
+  std::filesystem::path related(const std::string& name) const {
+    return root_ / "relations" / name;
+  }
 
  private:
   explicit RunDir(std::filesystem::path root) : root_(std::move(root)) {}
@@ -33,6 +37,14 @@ class RunDir {
 struct ExcludedCase {
   std::string id;
   std::string reason;
+};
+
+/// Two cases that a relation demands to be equal.
+struct RelatedCases {
+  std::string relation;
+  std::string first;
+  std::string partner;
+  bool operator==(const RelatedCases&) const = default;
 };
 
 /// What a run was asked to do, and where: written before it begins, read by the reports.
@@ -45,6 +57,7 @@ struct RunPlan {
   std::string level;
   std::string text;  // file of the text data; empty when no case reads one
   std::vector<std::string> cases;
+  std::vector<RelatedCases> relations;
   std::vector<ExcludedCase> excluded;
 };
 /// Throws Error when the file cannot be written.

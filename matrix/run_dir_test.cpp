@@ -73,6 +73,7 @@ TEST_F(RunDirTest, ReadsBackItsPlan) {
   plan.level = "standard";
   plan.text = "/a/text";
   plan.cases = {"one", "two"};
+  plan.relations = {{"rank_order", "one", "another"}};
   plan.excluded = {{"three", "heads 24 do not divide by tp 5"}};
 
   write_plan(folder_ / "plan.json", plan);
@@ -86,6 +87,7 @@ TEST_F(RunDirTest, ReadsBackItsPlan) {
   EXPECT_EQ(back.level, plan.level);
   EXPECT_EQ(back.text, plan.text);
   EXPECT_EQ(back.cases, plan.cases);
+  EXPECT_EQ(back.relations, plan.relations);
   ASSERT_EQ(back.excluded.size(), 1u);
   EXPECT_EQ(back.excluded[0].id, "three");
   EXPECT_EQ(back.excluded[0].reason, plan.excluded[0].reason);

@@ -44,7 +44,6 @@ class Candidates {
   const Reference& reference_of(std::size_t place) const {
     return references_.at(key_of(request_.cases[place], request_.level));
   }
-  Job job_for(const PlannedCase& planned) const;
   LaunchSettings settings() const;
   LaunchSettings rebase_settings() const;
   void note(const std::string& text);
@@ -61,18 +60,6 @@ class Candidates {
   TaskPool judges_;
   Rebasing rebasing_;  // gives to the judges
 };
-
-Job Candidates::job_for(const PlannedCase& planned) const {
-  Job job;
-  job.case_id = planned.id;
-  job.out = dir_.dump(planned.id);
-  job.level = request_.level;
-  job.text = planned.spec.text_hash.empty() ? std::filesystem::path() : request_.text;
-  job.models = request_.models;
-  job.commit = request_.commit;
-  std::filesystem::create_directories(job.out);
-  return job;
-}
 
 LaunchSettings Candidates::settings() const {
   LaunchSettings settings{
@@ -121,7 +108,8 @@ std::vector<CaseReport> Candidates::run() {
   std::vector<std::size_t> places;  // job -> case
   for (std::size_t place = 0; place < request_.cases.size(); ++place) {
     if (reference_of(place).failure.empty()) {
-      jobs.push_back(job_for(request_.cases[place]));
+      const PlannedCase& planned = request_.cases[place];
+      jobs.push_back(worker_job(planned, request_, dir_.dump(planned.id)));
       places.push_back(place);
     } else {
       close({request_.cases[place], reference_of(place), {}, 0}, place);

@@ -57,7 +57,7 @@ class RunMatrix : public testing::Test {
   }
   std::vector<CaseReport> run(const std::vector<std::string>& ids) {
     const CaseSource source{"", kModels, [] { return std::string(); }};
-    request_.cases = enumerate({"", {}, ids}, source);
+    request_.cases = enumerate({"", {}, ids}, source).cases;
     dir_.emplace(RunDir::create(folder_ / fmt::format("run{}", runs_++)));
     return run_matrix(request_, *dir_, hooks_);
   }

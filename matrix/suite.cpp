@@ -17,12 +17,34 @@ struct ListKey {
   std::string_view name;
   std::vector<std::string> CaseBlock::*member;
 };
-const std::array<ListKey, 6> kListKeys = {{{"models", &CaseBlock::models},
-                                           {"meshes", &CaseBlock::meshes},
-                                           {"features", &CaseBlock::features},
-                                           {"data", &CaseBlock::data},
-                                           {"precisions", &CaseBlock::precisions},
-                                           {"machines", &CaseBlock::machines}}};
+const std::vector<ListKey> kCaseKeys = {
+    {"models", &CaseBlock::models},         {"meshes", &CaseBlock::meshes},
+    {"features", &CaseBlock::features},     {"data", &CaseBlock::data},
+    {"precisions", &CaseBlock::precisions}, {"machines", &CaseBlock::machines}};
+
+// A kind of table of a suite, and the keys that it needs, all of them.
+struct TableKind {
+  std::string_view name;
+  std::vector<ListKey> keys;
+};
+
+TableKind cases_table() {
+  return {"cases", kCaseKeys};
+}
+
+TableKind relations_table() {
+  TableKind kind{"relations", kCaseKeys};
+  kind.keys.push_back({"relations", &CaseBlock::relations});
+  return kind;
+}
+
+std::string names_of(const TableKind& kind) {
+  std::string names;
+  for (const ListKey& key : kind.keys) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
+  }
+  return names;
+}
 
 std::string place(const std::string& origin, const toml::node& node) {
   return fmt::format("{}:{}", origin, node.source().begin.line);
@@ -56,28 +78,44 @@ void check_data(const std::string& origin, const CaseBlock& block) {
   }
 }
 
-CaseBlock read_block(const std::string& origin, const toml::table& table) {
+CaseBlock read_block(const std::string& origin, const TableKind& kind, const toml::table& table) {
   CaseBlock block;
   block.line = static_cast<int>(table.source().begin.line);
   for (const auto& [key, node] : table) {
-    const auto known = std::find_if(kListKeys.begin(), kListKeys.end(),
+    const auto known = std::find_if(kind.keys.begin(), kind.keys.end(),
                                     [&](const ListKey& each) { return each.name == key.str(); });
-    if (known == kListKeys.end()) {
-      throw UsageError(
-          fmt::format("{}: unknown key \"{}\"; known are models, meshes, features, "
-                      "data, precisions, machines",
-                      place(origin, node), key.str()));
+    if (known == kind.keys.end()) {
+      throw UsageError(fmt::format("{}: unknown key \"{}\"; known are {}", place(origin, node),
+                                   key.str(), names_of(kind)));
     }
     block.*(known->member) = read_list(origin, key.str(), node);
   }
-  for (const ListKey& key : kListKeys) {
+  for (const ListKey& key : kind.keys) {
     if ((block.*(key.member)).empty()) {
       throw UsageError(
-          fmt::format("{}:{}: this [[cases]] has no \"{}\"", origin, block.line, key.name));
+          fmt::format("{}:{}: this [[{}]] has no \"{}\"", origin, block.line, kind.name, key.name));
     }
   }
   check_data(origin, block);
   return block;
+}
+
+std::vector<CaseBlock> read_blocks(const std::string& origin, const TableKind& kind,
+                                   const toml::table& root) {
+  const toml::node* node = root.get(kind.name);
+  if (node == nullptr) {
+    return {};
+  }
+  const toml::array* tables = node->as_array();
+  if (tables == nullptr || !tables->is_homogeneous<toml::table>()) {
+    throw UsageError(
+        fmt::format("{}: {} must be [[{}]] tables", place(origin, *node), kind.name, kind.name));
+  }
+  std::vector<CaseBlock> blocks;
+  for (const toml::node& table : *tables) {
+    blocks.push_back(read_block(origin, kind, *table.as_table()));
+  }
+  return blocks;
 }
 
 toml::table parse_toml(std::string_view text, const std::string& origin) {
@@ -106,18 +144,17 @@ std::string names_in(const std::filesystem::path& folder) {
 Suite parse_suite(std::string_view text, const std::string& origin) {
   const toml::table root = parse_toml(text, origin);
   for (const auto& [key, node] : root) {
-    if (key.str() != "cases") {
-      throw UsageError(fmt::format("{}: unknown key \"{}\"; a suite holds [[cases]] only",
-                                   place(origin, node), key.str()));
+    if (key.str() != "cases" && key.str() != "relations") {
+      throw UsageError(
+          fmt::format("{}: unknown key \"{}\"; a suite holds [[cases]] and [[relations]] only",
+                      place(origin, node), key.str()));
     }
   }
-  const toml::array* tables = root["cases"].as_array();
-  if (tables == nullptr || !tables->is_homogeneous<toml::table>()) {
-    throw UsageError(fmt::format("{}:1: a suite holds at least one [[cases]] table", origin));
-  }
-  Suite suite{origin, {}};
-  for (const toml::node& node : *tables) {
-    suite.blocks.push_back(read_block(origin, *node.as_table()));
+  Suite suite{origin, read_blocks(origin, cases_table(), root),
+              read_blocks(origin, relations_table(), root)};
+  if (suite.blocks.empty() && suite.relations.empty()) {
+    throw UsageError(
+        fmt::format("{}:1: a suite holds at least one [[cases]] or [[relations]] table", origin));
   }
   return suite;
 }

@@ -8,7 +8,8 @@
 
 namespace meshparity {
 
-/// One [[cases]] table: every combination is a case.
+/// One [[cases]] table: every combination is a case. One [[relations]] table: every combination is
+/// the first case of each relation that it names (relations.hpp).
 struct CaseBlock {
   int line = 0;  // where it stands, for errors
   std::vector<std::string> models;
@@ -17,15 +18,17 @@ struct CaseBlock {
   std::vector<std::string> data;      // "zipf", "text"
   std::vector<std::string> precisions;
   std::vector<std::string> machines;
+  std::vector<std::string> relations;  // of a [[relations]] table only
 };
 
 struct Suite {
   std::string origin;  // the file, for errors
   std::vector<CaseBlock> blocks;
+  std::vector<CaseBlock> relations;
 };
 
 /// Throws UsageError "ORIGIN:LINE: what is wrong": TOML syntax, an unknown or missing key, a value
-/// that is no list of texts, an empty list, unknown data, no [[cases]].
+/// that is no list of texts, an empty list, unknown data, neither [[cases]] nor [[relations]].
 Suite parse_suite(std::string_view toml, const std::string& origin);
 /// A suite by name from the folder, or by path when the name ends in ".toml". Throws UsageError
 /// listing the names that exist.

@@ -75,7 +75,18 @@ TEST(Suite, RefusesUnknownData) {
 }
 
 TEST(Suite, RefusesASuiteWithoutCases) {
-  EXPECT_EQ(refusal("# nothing\n"), "my.toml:1: a suite holds at least one [[cases]] table");
+  EXPECT_EQ(refusal("# nothing\n"),
+            "my.toml:1: a suite holds at least one [[cases]] or [[relations]] table");
+}
+
+TEST(Suite, WantsTheRelationsOfARelationsTable) {
+  EXPECT_EQ(refusal(with("[[cases]]", "[[relations]]")),
+            "my.toml:2: this [[relations]] has no \"relations\"");
+}
+
+TEST(Suite, RefusesRelationsOfACasesTable) {
+  EXPECT_THAT(refusal(with("data =", "relations = [\"repeat\"]\ndata =")),
+              testing::StartsWith("my.toml:6: unknown key \"relations\""));
 }
 
 TEST(Suite, ListsTheNamesThatExist) {
@@ -86,8 +97,8 @@ TEST(Suite, ListsTheNamesThatExist) {
     FAIL() << "it exists";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "suite \"everything\" does not exist; suites are singles, smoke, or a path that "
-                 "ends in .toml");
+                 "suite \"everything\" does not exist; suites are exact, singles, smoke, or a path "
+                 "that ends in .toml");
   }
 }
 

@@ -83,6 +83,8 @@ struct CheckResult {
 
 struct CaseReport {
   std::string case_id;
+  std::string relation;  // "rank_order"; empty: the case was compared with its reference
+  std::string partner;   // the case that it must equal under that relation
   Verdict verdict = Verdict::inconclusive;  // no evidence is inconclusive
   std::string not_run;                      // a reason: then there is no verdict
   std::vector<CheckResult> checks;          // in the order of contracts.md §4

@@ -80,6 +80,12 @@ std::vector<std::string> describe_finding(const Finding& finding) {
   return lines;
 }
 
+std::string subject_of(const CaseReport& report) {
+  return report.relation.empty()
+             ? report.case_id
+             : fmt::format("{} = {} ({})", report.case_id, report.partner, report.relation);
+}
+
 std::string outcome_word(const CaseReport& report) {
   return report.not_run.empty() ? std::string(verdict_name(report.verdict)) : "not run";
 }

@@ -11,6 +11,8 @@ namespace meshparity {
 /// values, limit and derivation, cause. Only lines that have something to say.
 std::vector<std::string> describe_finding(const Finding& finding);
 
+/// The case's id; of a relation "CASE = PARTNER (rank_order)".
+std::string subject_of(const CaseReport& report);
 /// "conforms", "diverges", "inconclusive" or "not run".
 std::string outcome_word(const CaseReport& report);
 

@@ -47,7 +47,9 @@ std::string row_of(const CaseReport& report) {
 std::string table_of_cases(const RunPlan& plan, const std::vector<CaseReport>& reports) {
   std::map<std::string, const CaseReport*> by_id;
   for (const CaseReport& report : reports) {
-    by_id[report.case_id] = &report;
+    if (report.relation.empty()) {
+      by_id[report.case_id] = &report;
+    }
   }
   std::string page =
       "\n## Cases\n\nA margin is error over limit: 1 is the limit.\n\n"
@@ -57,6 +59,29 @@ std::string table_of_cases(const RunPlan& plan, const std::vector<CaseReport>& r
     const auto found = by_id.find(id);
     page += found != by_id.end() ? row_of(*found->second)
                                  : fmt::format("| `{}` | no result | - | - | - |\n", id);
+  }
+  return page;
+}
+
+std::string row_of(const RelatedCases& planned, const CaseReport* report) {
+  return fmt::format("| {} | `{}` | `{}` | {} | {} |\n", planned.relation, planned.first,
+                     planned.partner, report != nullptr ? outcome_word(*report) : "no result",
+                     report != nullptr ? fmt::format("{}", report->checks.front().compared) : "-");
+}
+
+std::string table_of_relations(const RunPlan& plan, const std::vector<CaseReport>& reports) {
+  if (plan.relations.empty()) {
+    return "";
+  }
+  std::string page =
+      "\n## Exact relations\n\nEvery element compared is equal, or the relation is broken.\n\n"
+      "| relation | case | must equal | verdict | elements |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const RelatedCases& planned : plan.relations) {
+    const auto found = std::find_if(reports.begin(), reports.end(), [&](const CaseReport& report) {
+      return report.relation == planned.relation && report.case_id == planned.first;
+    });
+    page += row_of(planned, found != reports.end() ? &*found : nullptr);
   }
   return page;
 }
@@ -86,7 +111,7 @@ std::string finding_section(const Finding& finding) {
 }
 
 std::string section_of(const CaseReport& report) {
-  std::string page = fmt::format("\n### {} ({})\n", report.case_id, outcome_word(report));
+  std::string page = fmt::format("\n### {} ({})\n", subject_of(report), outcome_word(report));
   const Finding* cause = first_cause(report);
   std::size_t shown = 0;
   if (cause != nullptr) {
@@ -100,8 +125,7 @@ std::string section_of(const CaseReport& report) {
     }
   }
   if (total > kFindingsShown) {
-    page += fmt::format("\n{} findings more are in `{}/report.json`.\n", total - kFindingsShown,
-                        report.case_id);
+    page += fmt::format("\n{} findings more are in `results.jsonl`.\n", total - kFindingsShown);
   }
   page += checks_of(report);
   return page + fmt::format("\nAgain: `{}`\n", report.replay);
@@ -138,7 +162,9 @@ std::string table_of_excluded(const RunPlan& plan) {
 }  // namespace
 
 std::string render_markdown(const RunPlan& plan, const std::vector<CaseReport>& reports) {
-  std::string page = facts(plan, reports) + table_of_cases(plan, reports);
+  std::string page =
+      facts(plan, reports) + (plan.cases.empty() ? "" : table_of_cases(plan, reports));
+  page += table_of_relations(plan, reports);
   std::string sections;
   for (const CaseReport& report : reports) {
     if (report.not_run.empty() && report.verdict != Verdict::conforms) {

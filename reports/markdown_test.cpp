@@ -111,7 +111,7 @@ TEST(Markdown, CountsTheFindingsThatItDoesNotShow) {
   report.checks[0].findings.resize(20, report.checks[0].findings[0]);
 
   EXPECT_THAT(render_markdown(plan_of({"bad"}), {report}),
-              HasSubstr("8 findings more are in `bad/report.json`"));
+              HasSubstr("8 findings more are in `results.jsonl`"));
 }
 
 TEST(Margins, TakesNanForTheWorst) {

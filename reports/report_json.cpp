@@ -168,6 +168,8 @@ CheckResult check_from(const Json& json) {
 
 Json to_json(const CaseReport& report) {
   return {{"case", report.case_id},
+          {"relation", report.relation},
+          {"partner", report.partner},
           {"verdict", report.not_run.empty() ? verdict_name(report.verdict) : "not run"},
           {"not_run", report.not_run},
           {"seconds", number(report.seconds)},
@@ -178,6 +180,8 @@ Json to_json(const CaseReport& report) {
 CaseReport report_from(const Json& json) {
   CaseReport report;
   report.case_id = json.at("case");
+  report.relation = json.at("relation");
+  report.partner = json.at("partner");
   report.not_run = json.at("not_run");
   if (report.not_run.empty()) {
     report.verdict = verdict_from(json.at("verdict"));

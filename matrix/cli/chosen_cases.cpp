@@ -45,27 +45,61 @@ void require_text(const PlannedCase& planned, const CaseOptions& options, const 
   }
 }
 
+class Chooser {
+ public:
+  explicit Chooser(const CaseOptions& options) : options_(options), text_(options) {}
+
+  ChosenCases choose() {
+    const CaseSource source{source_folder() / "matrix" / "suites", options_.models,
+                            [this] { return text_.get().hash8; }};
+    Enumeration found = enumerate(options_.selection, source);
+    chosen_.asked_by_id = !options_.selection.ids.empty();
+    for (PlannedCase& planned : found.cases) {
+      add(std::move(planned));
+    }
+    for (PlannedRelation& planned : found.relations) {
+      add(std::move(planned));
+    }
+    return std::move(chosen_);
+  }
+
+ private:
+  void add(PlannedCase planned) {
+    require_known_faults(planned);
+    if (!planned.excluded.empty()) {
+      chosen_.excluded.push_back({planned.id, planned.excluded});
+      return;
+    }
+    require_data(planned);
+    chosen_.runnable.push_back(std::move(planned));
+  }
+
+  void add(PlannedRelation planned) {
+    require_known_faults(planned.first);
+    if (!planned.excluded.empty()) {
+      chosen_.excluded.push_back({planned.first.id, planned.excluded});
+      return;
+    }
+    require_data(planned.first);
+    chosen_.relations.push_back(std::move(planned));
+  }
+
+  void require_data(const PlannedCase& planned) {
+    if (!planned.spec.text_hash.empty()) {
+      require_text(planned, options_, text_.get());
+      chosen_.text = text_.get().file;
+    }
+  }
+
+  const CaseOptions& options_;
+  LazyText text_;
+  ChosenCases chosen_;
+};
+
 }  // namespace
 
 ChosenCases choose_cases(const CaseOptions& options) {
-  LazyText text(options);
-  const CaseSource source{source_folder() / "matrix" / "suites", options.models,
-                          [&text] { return text.get().hash8; }};
-  ChosenCases chosen;
-  chosen.asked_by_id = !options.selection.ids.empty();
-  for (PlannedCase& planned : enumerate(options.selection, source)) {
-    require_known_faults(planned);
-    if (!planned.excluded.empty()) {
-      chosen.excluded.push_back(std::move(planned));
-      continue;
-    }
-    if (!planned.spec.text_hash.empty()) {
-      require_text(planned, options, text.get());
-      chosen.text = text.get().file;
-    }
-    chosen.runnable.push_back(std::move(planned));
-  }
-  return chosen;
+  return Chooser(options).choose();
 }
 
 }  // namespace meshparity

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "matrix/cli/options.hpp"
+#include "matrix/run_dir.hpp"
 
 namespace meshparity {
 
 struct ChosenCases {
   std::vector<PlannedCase> runnable;
-  std::vector<PlannedCase> excluded;
+  std::vector<PlannedRelation> relations;
+  std::vector<ExcludedCase> excluded;
   std::filesystem::path text;  // empty when no runnable case reads one
   bool asked_by_id = false;
 };

@@ -10,10 +10,16 @@ int list_cases(const CaseOptions& options) {
   for (const PlannedCase& planned : chosen.runnable) {
     fmt::print("{}\n", planned.id);
   }
-  for (const PlannedCase& planned : chosen.excluded) {
-    fmt::print("not run: {}: {}\n", planned.id, planned.excluded);
+  for (const PlannedRelation& planned : chosen.relations) {
+    fmt::print("{} = {} ({})\n", planned.first.id, planned.partner.id, planned.relation->name);
   }
-  fmt::print("{} cases, {} excluded\n", chosen.runnable.size(), chosen.excluded.size());
+  for (const ExcludedCase& excluded : chosen.excluded) {
+    fmt::print("not run: {}: {}\n", excluded.id, excluded.reason);
+  }
+  const std::string relations =
+      chosen.relations.empty() ? "" : fmt::format(", {} relations", chosen.relations.size());
+  fmt::print("{} cases{}, {} excluded\n", chosen.runnable.size(), relations,
+             chosen.excluded.size());
   return kExitConforms;
 }
 

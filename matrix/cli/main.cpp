@@ -80,6 +80,9 @@ void add_running(CLI::App& verb, RunOptions& options) {
 void add_run(CLI::App& app, CommandLine& line) {
   CLI::App& verb = *app.add_subcommand("run", "run cases and their references, compare, report");
   add_selection(verb, line.run.cases);
+  verb.add_option("--relation", line.run.cases.selection.relations,
+                  "with case ids: instead of judging them, demand this exact relation")
+      ->take_all();
   add_running(verb, line.run);
   add_choice<Keep>(verb, "--keep", line.run.keep, "dumps that stay: all, failed (default) or none",
                    {{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}});

@@ -37,7 +37,7 @@ std::string progress_line(const Terminal& terminal, const CaseReport& report) {
   const std::optional<Margin> worst = worst_margin(report);
   return fmt::format("{}  {:>7}  {:>6.2f} s  {}", terminal.verdict_word(outcome_word(report), 12),
                      worst ? fmt::format("{:.2g}", worst->margin) : "-", report.seconds,
-                     report.case_id);
+                     subject_of(report));
 }
 
 }  // namespace meshparity

@@ -22,6 +22,9 @@ void print_table(Terminal& terminal, const std::vector<CaseReport>& reports) {
   for (const CaseReport& report : reports) {
     width = std::max(width, report.case_id.size());
   }
+  if (reports.empty()) {
+    return;
+  }
   terminal.line("");
   terminal.line(
       terminal.bold(fmt::format("{:<{}}  {:<12}  {:>6}  {:>7}  {}", "case", width, "verdict",
@@ -35,6 +38,20 @@ void print_table(Terminal& terminal, const std::vector<CaseReport>& reports) {
   }
 }
 
+void print_relations(Terminal& terminal, const std::vector<CaseReport>& reports) {
+  if (reports.empty()) {
+    return;
+  }
+  terminal.line("");
+  terminal.line(terminal.bold(fmt::format("{:<10}  {:<12}  {:>10}  {}", "relation", "verdict",
+                                          "elements", "cases that must be equal")));
+  for (const CaseReport& report : reports) {
+    terminal.line(fmt::format("{:<10}  {}  {:>10}  {} = {}", report.relation,
+                              terminal.verdict_word(outcome_word(report), 12),
+                              report.checks.front().compared, report.case_id, report.partner));
+  }
+}
+
 void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports) {
   for (const CaseReport& report : reports) {
     if (!report.not_run.empty() || report.verdict == Verdict::conforms) {
@@ -42,7 +59,7 @@ void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports) {
     }
     terminal.line("");
     terminal.line(fmt::format("{}  {}", terminal.verdict_word(outcome_word(report), 0),
-                              terminal.bold(report.case_id)));
+                              terminal.bold(subject_of(report))));
     const Finding* cause = first_cause(report);
     const std::vector<std::string> lines =
         cause != nullptr ? describe_finding(*cause)

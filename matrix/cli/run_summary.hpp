@@ -10,6 +10,8 @@
 namespace meshparity {
 
 void print_table(Terminal& terminal, const std::vector<CaseReport>& reports);
+/// Reports of exact relations.
+void print_relations(Terminal& terminal, const std::vector<CaseReport>& reports);
 /// The first cause of each case that does not conform, and how to see it again.
 void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports);
 /// Every check of one case: verdict, elements compared, findings, notes.

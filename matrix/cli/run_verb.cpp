@@ -6,6 +6,7 @@
 #include "matrix/cli/progress.hpp"
 #include "matrix/cli/run_summary.hpp"
 #include "matrix/cli/verbs.hpp"
+#include "matrix/run_relations.hpp"
 #include "matrix/this_machine.hpp"
 #include "reports/finding_text.hpp"
 #include "reports/markdown.hpp"
@@ -51,10 +52,18 @@ RunPlan plan_of(const RunOptions& options, const RunRequest& request, const Chos
   for (const PlannedCase& planned : chosen.runnable) {
     plan.cases.push_back(planned.id);
   }
-  for (const PlannedCase& planned : chosen.excluded) {
-    plan.excluded.push_back({planned.id, planned.excluded});
+  for (const PlannedRelation& planned : chosen.relations) {
+    plan.relations.push_back(
+        {std::string(planned.relation->name), planned.first.id, planned.partner.id});
   }
+  plan.excluded = chosen.excluded;
   return plan;
+}
+
+std::filesystem::path folder_of(const CaseReport& report, const RunDir& dir) {
+  return report.relation.empty()
+             ? dir.case_folder(report.case_id)
+             : dir.related(fmt::format("{}.{}", report.relation, report.case_id));
 }
 
 RunHooks hooks_for(Terminal& terminal, Progress& progress, ResultStore& store, const RunDir& dir) {
@@ -69,7 +78,7 @@ RunHooks hooks_for(Terminal& terminal, Progress& progress, ResultStore& store, c
   hooks.begun = [&](const std::string& id) { progress.begun(id); };
   hooks.ended = [&](const CaseReport& report) {
     store.append(report);
-    write_report(dir.case_folder(report.case_id), report);
+    write_report(folder_of(report, dir), report);
     progress.ended(report);
   };
   hooks.note = [&](const std::string& text) { terminal.line("note: " + text); };
@@ -93,7 +102,14 @@ struct FinishedRun {
   RunDir dir;
   RunPlan plan;
   std::vector<CaseReport> reports;
+  std::vector<CaseReport> relations;
   double seconds = 0;
+
+  std::vector<CaseReport> all() const {
+    std::vector<CaseReport> all = reports;
+    all.insert(all.end(), relations.begin(), relations.end());
+    return all;
+  }
 };
 
 void store_excluded(const RunPlan& plan, ResultStore& store) {
@@ -115,19 +131,23 @@ FinishedRun run_chosen(const RunOptions& options, Terminal& terminal) {
   write_plan(dir.plan(), plan);
   ResultStore store(dir.results());
   const auto begun = std::chrono::steady_clock::now();
-  Progress progress(terminal, request.cases.size());
-  auto reports = run_matrix(request, dir, hooks_for(terminal, progress, store, dir));
+  Progress progress(terminal, request.cases.size() + chosen.relations.size());
+  const RunHooks hooks = hooks_for(terminal, progress, store, dir);
+  auto reports =
+      request.cases.empty() ? std::vector<CaseReport>() : run_matrix(request, dir, hooks);
+  auto relations = run_relations(request, chosen.relations, dir, hooks);
   store_excluded(plan, store);
   write_markdown(dir);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
-  return {std::move(chosen), dir, std::move(plan), std::move(reports), seconds.count()};
+  return {std::move(chosen), dir, std::move(plan), std::move(reports), std::move(relations),
+          seconds.count()};
 }
 
 int close_run(const FinishedRun& run, Terminal& terminal) {
   print_excluded(terminal, run.plan.excluded);
-  terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(run.reports)),
+  terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(run.all())),
                             run.seconds, run.dir.report().string()));
-  return exit_code(run.reports, run.chosen.asked_by_id && !run.chosen.excluded.empty());
+  return exit_code(run.all(), run.chosen.asked_by_id && !run.chosen.excluded.empty());
 }
 
 }  // namespace
@@ -136,7 +156,8 @@ int run_cases(const RunOptions& options) {
   Terminal terminal(options.color);
   const FinishedRun run = run_chosen(options, terminal);
   print_table(terminal, run.reports);
-  print_causes(terminal, run.reports);
+  print_relations(terminal, run.relations);
+  print_causes(terminal, run.all());
   print_margins(terminal, run.reports);
   return close_run(run, terminal);
 }

@@ -1,0 +1,63 @@
+// Exact relations as a user asks for them, with the real worker.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixtures/scratch_folder.hpp"
+#include "matrix/launch.hpp"
+
+namespace meshparity {
+namespace {
+
+using testing::HasSubstr;
+
+struct Ran {
+  int exit = -1;
+  std::string out;
+};
+
+class RelationsRun : public testing::Test {
+ protected:
+  Ran run(std::vector<std::string> words) {
+    words.insert(words.begin(), {MESHPARITY_PROGRAM, "run"});
+    words.insert(words.end(), {"--out", (scratch_ / "run").string()});
+    Launch launch(words, scratch_ / "stderr");
+    Ran ran;
+    for (std::string line;
+         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
+      ran.out += line + "\n";
+    }
+    ran.exit = launch.wait().exit_code;
+    return ran;
+  }
+  ScratchFolder scratch_;
+};
+
+TEST_F(RelationsRun, EveryRelationOfOurSuiteHolds) {
+  const Ran ran = run({"--suite", "exact"});
+
+  EXPECT_EQ(ran.exit, 0) << ran.out;
+  for (const std::string name : {"repeat", "level", "eager", "procs", "rank_order", "sp", "tp1"}) {
+    EXPECT_THAT(ran.out, HasSubstr(fmt::format("\n{:<10}  conforms", name)));
+  }
+}
+
+// The fault sits on rank 1, which has another coordinate in the other order.
+TEST_F(RelationsRun, ABrokenRelationNamesTheFirstRecordAndHowToSeeItAgain) {
+  const std::string id = "gpt-micro.dp2-tp4.plain.fp64.host-threads+rowbias_every_rank-r1";
+  const Ran ran = run({id, "--relation", "rank_order"});
+
+  EXPECT_EQ(ran.exit, 1) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("forward layer0.attn.out step 0"));
+  EXPECT_THAT(ran.out, HasSubstr("again: meshparity run " + id + " --relation rank_order"));
+}
+
+TEST_F(RelationsRun, ACaseOfWhichARelationSaysNothingIsNotRun) {
+  const Ran ran = run({"gpt-micro.dp2.plain.fp64.host-threads", "--relation", "tp1"});
+
+  EXPECT_EQ(ran.exit, 3) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("relation tp1 says nothing of this case"));
+}
+
+}  // namespace
+}  // namespace meshparity

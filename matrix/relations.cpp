@@ -1,0 +1,161 @@
+#include "matrix/relations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+namespace {
+
+using Partner = std::optional<RelatedRun>;
+using Table = std::vector<RecordSpec>;
+
+// Sums over a group run in canonical order on every host; on a GPU that is a feature.
+bool sums_are_ordered(const CaseSpec& spec) {
+  const bool host = spec.machine == Machine::host_threads || spec.machine == Machine::host_procs ||
+                    spec.machine == Machine::host_mpi;
+  return host || spec.machine == Machine::cuda_threads || spec.machine == Machine::cuda_mpi ||
+         spec.ordered;
+}
+
+Partner the_same(const CaseSpec& spec) {
+  return RelatedRun{spec, Level::all, true};
+}
+
+Partner at_level_standard(const CaseSpec& spec) {
+  return RelatedRun{spec, Level::standard};
+}
+
+Partner on_machine(const CaseSpec& spec, Machine from, Machine to) {
+  if (spec.machine != from) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.machine = to;
+  return run;
+}
+
+Partner on_procs(const CaseSpec& spec) {
+  return on_machine(spec, Machine::host_threads, Machine::host_procs);
+}
+
+Partner on_mpi(const CaseSpec& spec) {
+  return on_machine(spec, Machine::host_threads, Machine::host_mpi);
+}
+
+Partner on_cuda_mpi(const CaseSpec& spec) {
+  return on_machine(spec, Machine::cuda_threads, Machine::cuda_mpi);
+}
+
+Partner eager(const CaseSpec& spec) {
+  if (spec.eager || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.eager = true;
+  return run;
+}
+
+// The axes from the slowest to the fastest: no group keeps its ranks.
+Partner reversed_order(const CaseSpec& spec) {
+  const auto wide = std::count_if(kAxes.begin(), kAxes.end(),
+                                  [&](Axis axis) { return spec.mesh.degree(axis) > 1; });
+  if (wide < 2 || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  std::reverse(run.spec.order.begin(), run.spec.order.end());
+  return run;
+}
+
+Partner without_sequence_parallelism(const CaseSpec& spec) {
+  if (!spec.sequence_parallel || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.sequence_parallel = false;
+  return run;
+}
+
+Partner without_tensor_parallelism(const CaseSpec& spec) {
+  const bool fixed_product = spec.machine != Machine::cuda_nccl || spec.fixed_gemm;
+  if (spec.mesh.degree(Axis::tp) == 1 || !sums_are_ordered(spec) || !fixed_product) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.mesh.set_degree(Axis::tp, 1);
+  run.spec.sequence_parallel = false;
+  return run;
+}
+
+bool every_record(const RecordSpec&, const Table&) {
+  return true;
+}
+
+// Rows are cut and gathered whole; only what each rank sums over its own rows comes out in another
+// order: gradients of norms, of row biases, of learned positions.
+bool outside_cut_rows(const RecordSpec& record, const Table&) {
+  switch (record.phase) {
+    case Phase::forward:
+    case Phase::backward:
+    case Phase::loss:
+      return true;
+    case Phase::grad:
+      return record.shape.size() == 2 && record.name != "embed.position";
+    default:
+      return false;
+  }
+}
+
+// The first sum over tensor ranks follows the first attention context.
+bool before_first_tensor_sum(const RecordSpec& record, const Table& table) {
+  const RecordSpec& context = find_record(table, Phase::forward, "layer0.attn.context");
+  return record.phase == Phase::forward && record.order <= context.order;
+}
+
+constexpr std::array<Relation, 9> kRelations = {{
+    {"repeat", "the same case twice", the_same, every_record},
+    {"level", "the level of the dump changes no result", at_level_standard, every_record},
+    {"procs", "threads and processes", on_procs, every_record},
+    {"mpi", "threads and MPI", on_mpi, every_record},
+    {"cuda_mpi", "threads and MPI on one GPU", on_cuda_mpi, every_record},
+    {"eager", "data move at the start or at the wait", eager, every_record},
+    {"rank_order", "which rank has which coordinate", reversed_order, every_record},
+    {"sp", "sequence parallelism and none", without_sequence_parallelism, outside_cut_rows, true},
+    {"tp1", "tensor parallelism and none, up to the first sum", without_tensor_parallelism,
+     before_first_tensor_sum, true},
+}};
+
+}  // namespace
+
+std::span<const Relation> relation_table() {
+  return kRelations;
+}
+
+const Relation& find_relation(std::string_view name) {
+  const auto found = std::find_if(kRelations.begin(), kRelations.end(),
+                                  [&](const Relation& relation) { return relation.name == name; });
+  if (found != kRelations.end()) {
+    return *found;
+  }
+  std::string names;
+  for (const Relation& relation : kRelations) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", relation.name);
+  }
+  throw UsageError(fmt::format("no relation is named {}; there are {}", name, names));
+}
+
+bool selects(const Relation& relation, const std::vector<RecordSpec>& table, const RecordKey& key) {
+  if (relation.first_step_only && key.step != 0) {
+    return false;
+  }
+  const auto record = std::find_if(table.begin(), table.end(), [&](const RecordSpec& each) {
+    return each.phase == key.phase && each.name == key.record;
+  });
+  return record != table.end() && relation.selects(*record, table);
+}
+
+}  // namespace meshparity
