@@ -1,12 +1,14 @@
 #include "parallel_impl/worker/run_jobs.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <future>
-#include <mutex>
 #include <optional>
-#include <ostream>
 #include <utility>
 
+#include "fixtures/error.hpp"
+#include "parallel_impl/worker/event_log.hpp"
 #include "parallel_impl/worker/forked_case.hpp"
 
 namespace meshparity {
@@ -17,49 +19,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// The lines of a launch; the computing and the writing thread both speak.
-class EventLog {
- public:
-  explicit EventLog(std::ostream& out) : out_(out) {}
-
-  void begun(std::size_t job) {
-    JobEvent event;
-    event.job = job;
-    say(event);
-  }
-  void done(std::size_t job, double seconds) {
-    JobEvent event;
-    event.job = job;
-    event.state = JobEvent::State::done;
-    event.seconds = seconds;
-    say(event);
-  }
-  void failed(std::size_t job, const RankFailure& failure) {
-    JobEvent event;
-    event.job = job;
-    event.state = JobEvent::State::failed;
-    event.rank = failure.rank;
-    event.coordinate = failure.coordinate;
-    event.what = failure.what;
-    say(event);
-  }
-  bool any_failed() const {
-    const std::lock_guard guard(lock_);
-    return any_failed_;
-  }
-
- private:
-  void say(const JobEvent& event) {
-    const std::lock_guard guard(lock_);
-    any_failed_ = any_failed_ || event.state == JobEvent::State::failed;
-    out_ << format_event(event) << '\n' << std::flush;
-  }
-
-  mutable std::mutex lock_;
-  std::ostream& out_;
-  bool any_failed_ = false;
-};
 
 /// A case whose ranks have joined and whose files are still to be written.
 struct Computed {
@@ -114,10 +73,14 @@ struct JobRunner {
 void JobRunner::run(std::size_t number, const Job& job) {
   try {
     const LoadedCase loaded = load_case(job);
-    if (loaded.spec.machine == Machine::host_procs) {
-      run_processes(number, loaded);
-    } else {
-      run_threads(number, loaded);
+    switch (loaded.spec.machine) {
+      case Machine::host_threads:
+        return run_threads(number, loaded);
+      case Machine::host_procs:
+        return run_processes(number, loaded);
+      default:
+        throw UsageError(
+            fmt::format("{}: this program runs host-threads and host-procs", job.case_id));
     }
   } catch (const std::exception& error) {
     log.failed(number, {-1, "", error.what()});
