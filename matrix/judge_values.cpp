@@ -46,9 +46,11 @@ bool ValueJudge::is_under_law(const RecordRow& row) const {
   const bool is_loss = record.phase == Phase::loss && record.name == "loss";
   const bool is_clip =
       record.phase == Phase::scalar && (record.name == "grad_norm" || record.name == "clip_coef");
-  const bool is_operation = record.phase == Phase::forward && context_.rebased != nullptr &&
-                            !context_.rebased->laws(key_of(row)).empty();
-  return is_updated(record) || is_loss || is_clip || is_operation;
+  // Operations and sums over ranks: at level all, where their inputs are dumped.
+  const bool is_detail = (record.phase == Phase::forward || record.phase == Phase::grad) &&
+                         context_.rebased != nullptr &&
+                         !context_.rebased->laws(key_of(row)).empty();
+  return is_updated(record) || is_loss || is_clip || is_detail;
 }
 
 bool ValueJudge::has_rebased_step(const RecordRow& row) const {

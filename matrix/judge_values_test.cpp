@@ -215,6 +215,22 @@ TEST(JudgeValues, ScalarsAreJudgedByNoiseAndByLaw) {
   EXPECT_EQ(cause_of(report).ratio, 2);
 }
 
+// Operations of the forward pass, and sums over ranks: beside the noise, which here sees nothing.
+TEST(JudgeValues, ForwardRecordsAndGradientsAreUnderTheLawsThatSpeakOfThem) {
+  for (const Phase phase : {Phase::forward, Phase::grad}) {
+    TwoSteps made(kAdamw);
+    made.add("y", phase, 0, {3, 4}, {3, 4});
+    made.rebased.record(1, Phase::grad, "g", {40, 50})
+        .law(0, Phase::param, "w", {{1, 2}, {0, 0}})
+        .law(0, phase, "y", {{3, 4.5}, {0, 0.25}});
+
+    const CaseReport report = made.judge();
+
+    EXPECT_EQ(cause_of(report).record, "y");
+    EXPECT_EQ(cause_of(report).ratio, 2);
+  }
+}
+
 TEST(JudgeValues, ARebasedReferenceOfAnotherCaseIsRefused) {
   TwoSteps made(kAdamw);
   const MadeCase other(kSgd);

@@ -197,6 +197,9 @@ void MadeCase::write_rank(const std::filesystem::path& dump, int rank) const {
     }
     write_piece(writer, piece, made.values ? *made.values : values_at(record, made.placement));
   }
+  if (add_local) {
+    add_local(rank, writer);
+  }
   writer.write_ledgers(ledgers_of(rank));
   if (!contains(torn, rank)) {
     writer.complete();

@@ -59,8 +59,9 @@ class MadeCase {
   bool with_companions = true;
   std::function<void(int rank, DumpHeader&)> edit_header;  // of the candidate
   std::function<void(int rank, Ledgers&)> edit_ledgers;
-  std::vector<int> absent;  // ranks whose file is not written
-  std::vector<int> torn;    // ranks whose file is not completed
+  std::function<void(int rank, DumpWriter&)> add_local;  // what stands under /local
+  std::vector<int> absent;                               // ranks whose file is not written
+  std::vector<int> torn;                                 // ranks whose file is not completed
 
  private:
   const MadeRecord& find(const std::string& name, int step) const;

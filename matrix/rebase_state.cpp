@@ -4,6 +4,7 @@
 
 #include "fixtures/error.hpp"
 #include "matrix/checks/record_evidence.hpp"
+#include "matrix/rebase_contributions.hpp"
 
 namespace meshparity {
 namespace {
@@ -45,6 +46,7 @@ class StateWriter {
         writer_.write_integers(piece_of(record), assembled<std::int64_t>(record));
       } else {
         writer_.write(piece_of(record), assembled<double>(record));
+        write_contributions(context_, record, writer_);
       }
     } catch (const Error&) {
       // A piece that cannot be read is a finding of the judge's, who reads it as well.

@@ -25,6 +25,9 @@ using Values = std::vector<double>;
 /// Returns false to leave the record out.
 using Edit = std::function<bool(const Piece& piece, Values& values)>;
 
+/// What a copy holds beside the pieces.
+using Addition = std::function<void(const DumpReader& from, DumpWriter& to)>;
+
 inline bool is(const Piece& piece, int step, Phase phase, const std::string& record) {
   return piece.step == step && piece.phase == phase && piece.record == record;
 }
@@ -39,7 +42,8 @@ class RebaseCase {
 
   std::filesystem::path clean() const { return scratch_.path() / "clean" / rank_file_name(0); }
 
-  std::filesystem::path altered(const std::string& name, const Edit& edit) const {
+  std::filesystem::path altered(const std::string& name, const Edit& edit,
+                                const Addition& add = {}) const {
     const std::filesystem::path file = scratch_ / (name + ".h5");
     const DumpReader from(clean());
     DumpWriter to(file, from.header());
@@ -52,6 +56,9 @@ class RebaseCase {
       if (edit(piece, values)) {
         to.write(piece, values);
       }
+    }
+    if (add) {
+      add(from, to);
     }
     to.complete();
     return file;

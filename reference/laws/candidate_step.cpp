@@ -5,6 +5,8 @@
 namespace meshparity::reference {
 
 CandidateStep::CandidateStep(const DumpReader& dump, int step) : dump_(dump), step_(step) {
+  const std::vector<std::string> locals = dump.local_paths();
+  locals_.insert(locals.begin(), locals.end());
   for (const Piece& piece : dump.pieces()) {
     pieces_.emplace(std::pair(piece.step, Key(piece.phase, piece.record)), &piece);
   }
@@ -28,6 +30,19 @@ const std::vector<double>& CandidateStep::now(Phase phase, const std::string& re
 
 const std::vector<double>& CandidateStep::before(Phase phase, const std::string& record) {
   return read(step_ - 1, {phase, record}, before_);
+}
+
+std::vector<std::vector<double>> CandidateStep::contributions(Phase phase,
+                                                              const std::string& record) const {
+  std::vector<std::vector<double>> ranks;
+  while (true) {
+    const std::string path =
+        fmt::format("contribution/{}/{}/step{}/{}", phase_name(phase), record, step_, ranks.size());
+    if (!locals_.contains(path)) {
+      return ranks;
+    }
+    ranks.push_back(dump_.read_local(path));
+  }
 }
 
 double CandidateStep::number_now(Phase phase, const std::string& record) {

@@ -2,6 +2,7 @@
 // put together (a dump of one rank).
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ class CandidateStep {
   /// Throw MissingInput.
   const std::vector<double>& now(Phase phase, const std::string& record);
   const std::vector<double>& before(Phase phase, const std::string& record);
+  /// What each rank put into the sum that the record is; empty where the dump does not say.
+  std::vector<std::vector<double>> contributions(Phase phase, const std::string& record) const;
   double number_now(Phase phase, const std::string& record);
 
  private:
@@ -36,6 +39,7 @@ class CandidateStep {
   const DumpReader& dump_;
   int step_;
   std::map<std::pair<int, Key>, const Piece*> pieces_;
+  std::set<std::string> locals_;
   Held now_;
   Held before_;
 };

@@ -3,6 +3,7 @@
 #include "fixtures/loss_scaling.hpp"
 #include "reference/laws/forward_laws.hpp"
 #include "reference/laws/parameter_laws.hpp"
+#include "reference/laws/reduction_laws.hpp"
 #include "reference/laws/scalar_laws.hpp"
 
 namespace meshparity::reference {
@@ -45,6 +46,7 @@ std::vector<Law> laws_of_step(const LawCase& question, CandidateStep& candidate)
   }
   if (question.level == Level::all) {
     add_forward_laws(inputs, laws);
+    add_reduction_laws(inputs, laws);
   }
   return laws;
 }

@@ -8,7 +8,8 @@
 namespace meshparity::reference {
 
 /// clip_norm and clip_coefficient (not of a skipped step), loss_sum, those of each parameter, and
-/// at level all those of operations. A law whose inputs the candidate did not dump is there too,
+/// at level all those of operations
+/// and of sums over ranks. A law whose inputs the candidate did not dump is there too,
 /// saying what is missing.
 std::vector<Law> laws_of_step(const LawCase& question, CandidateStep& candidate);
 
