@@ -13,6 +13,7 @@
 #include "matrix/checks/coverage.hpp"
 #include "matrix/checks/equality.hpp"
 #include "matrix/checks/life_signs.hpp"
+#include "matrix/checks/owners.hpp"
 #include "matrix/checks/replicas.hpp"
 #include "matrix/judge_values.hpp"
 #include "matrix/rebased_reference.hpp"
@@ -112,6 +113,7 @@ class RecordJudge {
     if (is_left_out(record) || !check_coverage(context_, record, at("coverage"))) {
       return;
     }
+    check_owners(context_, record, at("coverage"));
     try {
       if (record.is_integer()) {
         const auto values = check_integer_replicas(context_, record, at("replicas"));

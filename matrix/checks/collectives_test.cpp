@@ -28,9 +28,9 @@ class LedgerCase {
  public:
   explicit LedgerCase(const std::string& rest = "dp2-tp2.sp-mb2-steps2.fp64.host-threads")
       : model(load_named_model(MESHPARITY_MODELS, "gpt-micro")), made("gpt-micro." + rest) {
-    made.add("x", {4}, {1, 2, 3, 4});
+    made.add("loss", {1}, {1}).spec.phase = Phase::loss;
     for (int rank = 0; rank < made.spec.mesh.world_size(); ++rank) {
-      made.give(rank, "x", whole(std::vector<std::int64_t>{4}), "dp,tp");
+      made.give(rank, "loss", whole(std::vector<std::int64_t>{1}), "dp,tp");
     }
   }
 

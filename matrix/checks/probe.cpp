@@ -6,6 +6,7 @@
 
 #include "fixtures/error.hpp"
 #include "matrix/checks/coverage.hpp"
+#include "matrix/checks/owners.hpp"
 #include "matrix/expect/calls.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/owners.hpp"
@@ -22,11 +23,6 @@ struct Due {
   int contributions = 1;
   double of(std::int64_t element) const { return contributions * shown_index(element, step); }
 };
-
-std::vector<Run> without_empty(std::vector<Run> runs) {
-  std::erase_if(runs, [](const Run& run) { return run.count == 0; });
-  return runs;
-}
 
 class ProbeCheck {
  public:
@@ -88,7 +84,7 @@ class ProbeCheck {
   /// One finding a record: the first rank's.
   void judge(const RecordRow& row) {
     const RecordEvidence record = gather(context_, row, {});
-    if (!check_coverage(context_, record, result_)) {
+    if (!check_coverage(context_, record, result_) || !check_owners(context_, record, result_)) {
       return;
     }
     for (const PlacedPiece& placed : record.placed) {
@@ -106,21 +102,7 @@ class ProbeCheck {
     });
     const expect::ParamPart part = expect::part_of(*param, layout, placed.rank);
     const bool is_sum = record.row.record.phase == Phase::grad;
-    return owns(record, placed, part.dumped) &&
-           shows(record, placed, {record.row.step, is_sum ? part.contributors : 1});
-  }
-
-  bool owns(const RecordEvidence& record, const PlacedPiece& placed, const Box& due) {
-    const std::vector<std::int64_t>& shape = record.row.record.shape;
-    const auto runs = without_empty(placement_runs(BoxPlacement{{due}}, shape));
-    if (without_empty(placed.runs) == runs) {
-      return true;
-    }
-    Finding& finding = add(record, placed);
-    finding.text = fmt::format(
-        "{} declares {} elements, where {} from {} are its own", rank_text(spec_, placed.rank),
-        element_count(placed.piece->placement), element_count(due), index_text(due.start));
-    return false;
+    return shows(record, placed, {record.row.step, is_sum ? part.contributors : 1});
   }
 
   bool shows(const RecordEvidence& record, const PlacedPiece& placed, const Due& due) {

@@ -213,8 +213,9 @@ TEST(ProbeCheck, FindsRanksThatHoldEachOthersPart) {
           });
 
   ASSERT_EQ(result.findings.size(), 1u) << texts(result);
-  EXPECT_THAT(result.findings[0].text,
-              HasSubstr("rank 0 (tp0) declares 4 elements, where 4 from [0] are its own"));
+  EXPECT_THAT(
+      result.findings[0].text,
+      HasSubstr("rank 0 (tp0) holds 4 elements from [4], where 4 elements from [0] are its own"));
 }
 
 TEST(ProbeCheck, FindsAMissingRecordAndAnUnknownOne) {

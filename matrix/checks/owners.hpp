@@ -1,0 +1,16 @@
+// Ownership by matrix's own formula: each rank holds the part of a record that its place on the
+// mesh gives it. Coverage alone would be content with ranks that hold each other's parts.
+#pragma once
+#include "matrix/checks/record_evidence.hpp"
+
+namespace meshparity {
+
+/// Where a piece of the rank's micro-batch `mb` is due; nothing where no formula speaks: a foreign
+/// candidate, a layout or a model that is not known.
+std::optional<Placement> due_placement(const JudgeContext& context, const RecordSpec& record,
+                                       int rank, int mb);
+
+/// False, with a finding of coverage, when a piece lies elsewhere than is due: the first one.
+bool check_owners(const JudgeContext& context, const RecordEvidence& record, CheckResult& result);
+
+}  // namespace meshparity
