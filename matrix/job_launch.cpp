@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
 constexpr std::size_t kLogLines = 3;
+// The exit code of a program whose last case failed and that can run no further ones.
+constexpr int kSpent = 4;
 
 LaunchOutcome not_finished(std::string what) {
   LaunchOutcome outcome;
@@ -61,7 +63,8 @@ std::vector<std::size_t> JobLaunch::run(int number, JobQueue& queue) {
   std::optional<Launch> launch;
   try {
     write_jobs(file);
-    std::vector<std::string> command = {settings_.program.string(), settings_.mode, file.string()};
+    std::vector<std::string> command = settings_.starter;
+    command.insert(command.end(), {settings_.program.string(), settings_.mode, file.string()});
     command.insert(command.end(), settings_.options.begin(), settings_.options.end());
     launch.emplace(command, log_);
   } catch (const Error& error) {
@@ -217,9 +220,10 @@ void JobLaunch::judge_end(const ProcessEnd& end, JobQueue& queue) {
   }
   const auto waiting = std::find(ended_.begin(), ended_.end(), 0);
   const bool may_say_failure = end.signal == 0 && any_failed_;
+  const bool spent = may_say_failure && end.exit_code == kSpent;
   if (!in_flight_.empty()) {
     blame(told);
-  } else if (waiting != ended_.end()) {
+  } else if (waiting != ended_.end() && !spent) {
     finish(static_cast<std::size_t>(waiting - ended_.begin()),
            never_began("before this case began " + told), 0);
   } else if (!end.clean() && !may_say_failure) {

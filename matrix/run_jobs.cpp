@@ -1,11 +1,16 @@
 #include "matrix/run_jobs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
 
+#include "fixtures/case_spec.hpp"
 #include "matrix/job_launch.hpp"
 #include "matrix/job_queue.hpp"
+#include "matrix/mpi_start.hpp"
 
 namespace meshparity {
 namespace {
@@ -23,9 +28,8 @@ void run_parts(const std::vector<Job>& jobs, const LaunchSettings& settings, con
   }
 }
 
-}  // namespace
-
-void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks) {
+void run_side_by_side(const std::vector<Job>& jobs, const LaunchSettings& settings,
+                      const JobHooks& hooks) {
   JobQueue queue(jobs.size(), settings.side_by_side);
   std::atomic<int> launches{0};
   std::vector<std::future<void>> side_by_side;
@@ -38,6 +42,55 @@ void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, cons
   }
   for (auto& each : side_by_side) {
     each.get();  // what a hook threw
+  }
+}
+
+/// Ranks that mpirun must start for a job; 0 for a job that its program runs by itself. Rebasing
+/// names candidates' cases to a program that has no ranks.
+int ranks_to_start(const Job& job, const LaunchSettings& settings) {
+  const CaseSpec spec = parse_case(job.case_id);
+  const bool on_mpi = settings.mode == "--jobs" && spec.machine == Machine::host_mpi;
+  return on_mpi ? spec.mesh.world_size() : 0;
+}
+
+LaunchSettings settings_for(int ranks, const LaunchSettings& settings) {
+  if (ranks == 0) {
+    return settings;
+  }
+  LaunchSettings mpi = settings;
+  mpi.program = mpi_worker(settings.program);
+  mpi.starter = mpi_starter(ranks);
+  mpi.folder = settings.folder / fmt::format("mpi{}", ranks);
+  mpi.side_by_side = 1;  // every launch has its many processes
+  std::filesystem::create_directories(mpi.folder);
+  return mpi;
+}
+
+// The chosen jobs, told to the hooks by their place among all.
+void run_chosen(const std::vector<Job>& jobs, const std::vector<std::size_t>& chosen,
+                const LaunchSettings& settings, const JobHooks& hooks) {
+  std::vector<Job> part;
+  for (const std::size_t place : chosen) {
+    part.push_back(jobs[place]);
+  }
+  JobHooks told;
+  told.begun = [&](std::size_t job) { hooks.begun(chosen[job]); };
+  told.ended = [&](std::size_t job, const LaunchOutcome& outcome, double seconds) {
+    hooks.ended(chosen[job], outcome, seconds);
+  };
+  told.note = hooks.note;
+  run_side_by_side(part, settings, told);
+}
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks) {
+  std::map<int, std::vector<std::size_t>> by_ranks;
+  for (std::size_t place = 0; place < jobs.size(); ++place) {
+    by_ranks[ranks_to_start(jobs[place], settings)].push_back(place);
+  }
+  for (const auto& [ranks, chosen] : by_ranks) {
+    run_chosen(jobs, chosen, settings_for(ranks, settings), hooks);
   }
 }
 

@@ -23,6 +23,7 @@ struct LaunchSettings {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::string mode = "--jobs";            // the option that takes the job file
   std::vector<std::string> options = {};  // further words of the command
+  std::vector<std::string> starter = {};  // words before the program: mpirun and its options
 };
 
 /// Called from several threads. Every job gets exactly one `ended`, whatever happens.
@@ -32,6 +33,8 @@ struct JobHooks {
   std::function<void(const std::string& text)> note;  // about a launch, not about a job
 };
 
+/// Cases on MPI go to the MPI worker beside the program, those of one world size in one launch
+/// after the other, when all the others are through.
 void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks);
 
 }  // namespace meshparity

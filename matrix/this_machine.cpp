@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "fixtures/error.hpp"
@@ -50,6 +52,18 @@ std::string cpu_model() {
 
 int core_count() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+std::string program_on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(std::filesystem::path(folder) / name, none)) {
+      return std::filesystem::path(folder) / name;
+    }
+  }
+  return "";
 }
 
 std::string tree_state(const std::filesystem::path& sources) {

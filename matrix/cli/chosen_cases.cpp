@@ -8,6 +8,7 @@
 #include "fixtures/error.hpp"
 #include "matrix/cli/installation.hpp"
 #include "matrix/cli/text_source.hpp"
+#include "matrix/mpi_start.hpp"
 
 namespace meshparity {
 namespace {
@@ -64,8 +65,16 @@ class Chooser {
   }
 
  private:
+  // What this machine cannot start is excluded like what no machine can run.
+  static std::string why_not_here(const PlannedCase& planned) {
+    return why_not_started(planned.spec.machine, programs_beside().worker);
+  }
+
   void add(PlannedCase planned) {
     require_known_faults(planned);
+    if (planned.excluded.empty()) {
+      planned.excluded = why_not_here(planned);
+    }
     if (!planned.excluded.empty()) {
       chosen_.excluded.push_back({planned.id, planned.excluded});
       return;
@@ -76,6 +85,9 @@ class Chooser {
 
   void add(PlannedRelation planned) {
     require_known_faults(planned.first);
+    for (const PlannedCase& side : {planned.first, planned.partner}) {
+      planned.excluded = planned.excluded.empty() ? why_not_here(side) : planned.excluded;
+    }
     if (!planned.excluded.empty()) {
       chosen_.excluded.push_back({planned.first.id, planned.excluded});
       return;

@@ -1,31 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 #include "fixtures/error.hpp"
 #include "matrix/cli/installation.hpp"
 #include "matrix/cli/text_source.hpp"
 #include "matrix/cli/verbs.hpp"
+#include "matrix/mpi_start.hpp"
 #include "matrix/this_machine.hpp"
 
 namespace meshparity {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string program_on_path(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::error_code none;
-    if (fs::is_regular_file(fs::path(folder) / name, none)) {
-      return fs::path(folder) / name;
-    }
-  }
-  return "";
-}
 
 std::string first_that_exists(const std::vector<fs::path>& places) {
   const auto found = std::find_if(places.begin(), places.end(), [](const fs::path& place) {
@@ -70,9 +57,10 @@ bool say_programs() {
   return both;
 }
 
-void say_machines() {
-  say("host-procs", "not built yet");
-  say("host-mpi", "not built yet");
+void say_machines(bool can_run) {
+  const std::string mpi = why_not_started(Machine::host_mpi, programs_beside().worker);
+  say("host-procs", can_run ? "yes: ranks are processes of this machine" : "no, as host-threads");
+  say("host-mpi", mpi.empty() ? "yes: ranks are processes that mpirun starts" : "no: " + mpi);
   say("  mpirun",
       found_or(program_on_path("mpirun"), "apt-get install openmpi-bin libopenmpi-dev"));
   say("cuda-threads", "not built yet");
@@ -97,7 +85,7 @@ void say_text(const CaseOptions& options) {
 
 int doctor(const CaseOptions& options) {
   const bool can_run = say_programs();
-  say_machines();
+  say_machines(can_run);
   say("CPU", fmt::format("{}, {} cores", cpu_model(), core_count()));
   say("compiler", compiler());
   say("HDF5", MESHPARITY_HDF5_VERSION);
