@@ -1,8 +1,5 @@
 #include "parallel_impl/planted_source.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace meshparity {
 namespace {
 
@@ -14,40 +11,47 @@ bool fires(const RankContext& context, std::string_view fault) {
 }
 
 /// The last column of the first rank and the first column of the second change places.
-void swap_border(const ParamSource& source, const RankContext& context,
-                 const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
-                 std::span<double> out) {
-  const std::int64_t columns = table[index].shape[1];
-  const std::int64_t border = columns / context.mesh.degree(Axis::tp);
-  const std::int64_t row = first / columns;
-  const auto replace = [&](std::int64_t column, std::int64_t by) {
-    const std::int64_t place = row * columns + column - first;
-    if (place >= 0 && place < static_cast<std::int64_t>(out.size())) {
-      source(table, index, row * columns + by, out.subspan(static_cast<std::size_t>(place), 1));
+ParamSource with_swapped_border(const ParamSource& source, int tp) {
+  return [=](const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
+             std::span<double> out) {
+    source(table, index, first, out);
+    if (table[index].name != kWeight) {
+      return;
     }
+    const std::int64_t columns = table[index].shape[1];
+    const std::int64_t border = columns / tp;
+    const std::int64_t row_begin = first / columns * columns;
+    const auto replace = [&](std::int64_t column, std::int64_t by) {
+      const std::int64_t place = row_begin + column - first;
+      if (place >= 0 && place < static_cast<std::int64_t>(out.size())) {
+        source(table, index, row_begin + by, out.subspan(static_cast<std::size_t>(place), 1));
+      }
+    };
+    replace(border - 1, border);
+    replace(border, border - 1);
   };
-  replace(border - 1, border);
-  replace(border, border - 1);
+}
+
+/// Every slice but the first begins one element too early.
+ParamSource with_shifted_bias(const ParamSource& source) {
+  return [=](const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
+             std::span<double> out) {
+    const bool shifts = table[index].name == kBias && first > 0;
+    source(table, index, shifts ? first - 1 : first, out);
+  };
 }
 
 }  // namespace
 
 ParamSource planted_source(ParamSource source, const RankContext& context) {
-  const bool several = context.mesh.degree(Axis::tp) > 1;
-  const bool swapped = several && fires(context, "swap_border_columns");
-  const bool shifted = several && fires(context, "shift_bias_shard");
-  if (!swapped && !shifted) {
-    return source;
+  const int tp = context.mesh.degree(Axis::tp);
+  if (tp > 1 && fires(context, "swap_border_columns")) {
+    source = with_swapped_border(source, tp);
   }
-  return [=, &context](const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
-                       std::span<double> out) {
-    const std::string& name = table[index].name;
-    source(table, index, shifted && name == kBias ? std::max<std::int64_t>(0, first - 1) : first,
-           out);
-    if (swapped && name == kWeight) {
-      swap_border(source, context, table, index, first, out);
-    }
-  };
+  if (tp > 1 && fires(context, "shift_bias_shard")) {
+    source = with_shifted_bias(source);
+  }
+  return source;
 }
 
 }  // namespace meshparity

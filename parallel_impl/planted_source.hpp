@@ -6,8 +6,7 @@
 
 namespace meshparity {
 
-/// The source itself, unless a fault is planted that changes what is read from it. `context`
-/// outlives it.
+/// The source itself, unless a fault is planted that changes what is read from it.
 ParamSource planted_source(ParamSource source, const RankContext& context);
 
 }  // namespace meshparity
