@@ -43,6 +43,12 @@ std::string path_of(const Sum& sum, const Piece& piece) {
   return sum.axis == Axis::tp ? fmt::format("{}/mb{}", path, piece.mb) : path;
 }
 
+/// Whether all ranks that hold the record's copies are those that are added.
+bool is_along(const Sum& sum, const CaseSpec& spec, const RecordEvidence& record) {
+  return std::all_of(record.shared_over.begin(), record.shared_over.end(),
+                     [&](Axis axis) { return axis == sum.axis || spec.mesh.degree(axis) == 1; });
+}
+
 /// Without a value where a rank's share is not there or is not as large as its piece.
 std::optional<std::vector<double>> share_of(const JudgeContext& context,
                                             const RecordEvidence& record, const Sum& sum,
@@ -73,10 +79,7 @@ void write_contributions(const JudgeContext& context, const RecordEvidence& reco
                          DumpWriter& writer) {
   const RecordSpec& spec = record.row.record;
   const std::optional<Sum> sum = sum_of(spec);
-  const bool along_the_axis =
-      sum && std::all_of(record.shared_over.begin(), record.shared_over.end(),
-                         [&](Axis axis) { return axis == sum->axis; });
-  if (!along_the_axis) {
+  if (!sum || !is_along(*sum, context.evidence.spec, record)) {
     return;
   }
   std::vector<std::vector<double>> shares;

@@ -45,7 +45,7 @@ void give_gradient(MadeCase& made, int ranks, const std::string& shared_over,
 
 TEST(RebaseContributions, OfAGradientAreThoseAlongDp) {
   MadeCase made("gpt-tiny.dp2.plain.fp64.host-threads");
-  give_gradient(made, 2, "dp");
+  give_gradient(made, 2, "dp,tp");  // there is one tensor rank
 
   const DumpReader state = state_of(made);
 
