@@ -39,7 +39,8 @@ bool holds_at(const Event& event, const FaultPlace& place) {
 
 FaultPlan::FaultPlan(const CaseSpec& spec, int rank) : FaultPlan(spec, rank, fault_registry()) {}
 
-FaultPlan::FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFault>& registry) {
+FaultPlan::FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFault>& registry)
+    : rank_(rank) {
   for (const Event& event : spec.events) {
     if (event.kind != Event::Kind::fault) {
       continue;
@@ -57,7 +58,7 @@ FaultPlan::FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFaul
   }
 }
 
-bool FaultPlan::fires(std::string_view name, const FaultPlace& place) {
+bool FaultPlan::matches(std::string_view name, const FaultPlace& place) {
   const bool here = std::any_of(planted_.begin(), planted_.end(), [&](const Planted& planted) {
     return planted.event.name == name && holds_at(planted.event, place);
   });

@@ -13,10 +13,17 @@ namespace meshparity {
 
 /// What a fault does to a collective; faulty_comm carries it out.
 enum class CommVerb {
-  skip,     // the collective is not done: each rank keeps its own contribution
-  twice,    // done two times
-  cast,     // payload rounded to bfloat16 first
-  corrupt,  // one element of the result changed
+  skip,       // the collective is not done: each rank keeps its own contribution
+  twice,      // done two times
+  cast,       // payload rounded to bfloat16 first
+  corrupt,    // one element of the result changed
+  everyone,   // over all ranks of the world
+  half,       // over the half of the group that this rank is in
+  crosswise,  // over the ranks at the same place of the other groups
+  reorder,    // over the same ranks, added in an order that follows from their numbers
+  permute,    // the parts in reverse order
+  delay,      // this rank begins late
+  drop_tail,  // the last element of the result stays what it was
 };
 
 /// A place in the program, as a collective's site names it.
@@ -40,8 +47,16 @@ class FaultPlan {
   FaultPlan(const CaseSpec& spec, int rank, const std::vector<NamedFault>& registry);
 
   /// True when the fault `name` is planted and its where-words match the place; remembers that it
-  /// fired. For mechanisms inside the model, which ask by name.
-  bool fires(std::string_view name, const FaultPlace& place);
+  /// fired. For mechanisms inside the model, which ask by name. An empty plan answers at once.
+  bool fires(std::string_view name, const FaultPlace& place) {
+    return !planted_.empty() && matches(name, place);
+  }
+  /// The same in the step under way, on this plan's rank.
+  bool fires(std::string_view name, int layer = -1) {
+    return !planted_.empty() && matches(name, {layer, {}, {}, step_, rank_});
+  }
+  /// Places asked by layer alone belong to this step from now on.
+  void begin_step(int step) { step_ = step; }
   /// The verb to apply to the collective at this place, if a planted fault's role and phase match;
   /// remembers that it fired.
   std::optional<CommVerb> verb_at(const FaultPlace& place);
@@ -59,8 +74,11 @@ class FaultPlan {
     std::string phase;
     std::optional<CommVerb> verb;
   };
+  bool matches(std::string_view name, const FaultPlace& place);
   void count(std::string_view name);
 
+  int rank_ = 0;
+  int step_ = 0;
   std::vector<Planted> planted_;  // those whose where-words hold for this rank
   std::vector<Fired> fired_;      // one a name, in the order of the events
 };

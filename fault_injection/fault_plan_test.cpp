@@ -93,6 +93,19 @@ TEST(FaultPlan, CountsHowOftenAMechanismFired) {
   EXPECT_EQ(plan.fired()[1].times, 0);
 }
 
+TEST(FaultPlan, AskedByLayerAloneItHeedsTheStepUnderWay) {
+  Event event = planted("rowbias_every_rank");
+  event.layer = 1;
+  event.step = 2;
+  FaultPlan plan(case_with({event}), 0);
+
+  EXPECT_FALSE(plan.fires("rowbias_every_rank", 1));
+  plan.begin_step(2);
+  EXPECT_FALSE(plan.fires("rowbias_every_rank", 0));
+  EXPECT_FALSE(plan.fires("rowbias_every_rank"));
+  EXPECT_TRUE(plan.fires("rowbias_every_rank", 1));
+}
+
 TEST(FaultPlan, RefusesAFaultThatDoesNotExist) {
   EXPECT_THAT([] { FaultPlan(case_with({planted("no_such")}), 0); },
               ThrowsMessage<UsageError>(

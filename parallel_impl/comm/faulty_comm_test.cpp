@@ -138,6 +138,90 @@ TEST(FaultyComm, CorruptChangesOneElementOnTheRanksNamed) {
   EXPECT_EQ(struck.fired, (std::vector<std::int64_t>{0, 2, 0}));
 }
 
+/// What every rank of four holds of 1 2 4 8 after a sum over its pair 0 1 or 2 3.
+std::vector<double> sums_of_pairs(CommVerb verb) {
+  std::vector<double> sums(4);
+  const Struck struck = strike(4, verb, [&](Comm& comm) {
+    const int first = comm.rank() / 2 * 2;
+    std::vector<double> values = {std::ldexp(1.0, comm.rank())};
+    comm.all_reduce<double>(group_of({first, first + 1}, comm.rank()), values, ReduceOp::sum,
+                            kStruck);
+    sums[static_cast<std::size_t>(comm.rank())] = values[0];
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(1));
+  return sums;
+}
+
+TEST(FaultyComm, OverAWrongGroupItAddsWhatThatGroupHolds) {
+  EXPECT_EQ(sums_of_pairs(CommVerb::everyone), (std::vector<double>{15, 15, 15, 15}));
+  EXPECT_EQ(sums_of_pairs(CommVerb::half), (std::vector<double>{1, 2, 4, 8}));
+  EXPECT_EQ(sums_of_pairs(CommVerb::crosswise), (std::vector<double>{5, 10, 5, 10}));
+  EXPECT_EQ(sums_of_pairs(CommVerb::reorder), (std::vector<double>{3, 3, 12, 12}));
+}
+
+// ((2^-53 + 2^-53) + 1) + 2^-53 is above 1, ((2^-53 + 1) + 2^-53) + 2^-53 is 1.
+TEST(FaultyComm, ReorderedItRoundsOtherwise) {
+  const Struck struck = strike(8, CommVerb::reorder, [](Comm& comm) {
+    const int odd = comm.rank() % 2;
+    std::vector<double> values = {comm.rank() / 2 == 2 ? 1.0 : 0x1p-53};
+    comm.all_reduce<double>(group_of({odd, odd + 2, odd + 4, odd + 6}, comm.rank()), values,
+                            ReduceOp::sum, kStruck);
+    EXPECT_EQ(values[0], 1.0);  // the one is added second
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+}
+
+TEST(FaultyComm, RefusesToGatherOverAnotherGroup) {
+  const Struck struck = strike(2, CommVerb::half, [](Comm& comm) {
+    const std::vector<double> part = {1};
+    std::vector<double> all(2);
+    comm.all_gather<double>(everyone(comm), part, all, {1, 1}, kStruck);
+  });
+  EXPECT_THAT(struck.errors[0], testing::HasSubstr("layer0.mlp.down/forward asks for another"));
+}
+
+TEST(FaultyComm, PermutedThePartsComeInReverseOrder) {
+  const Struck struck = strike(3, CommVerb::permute, [](Comm& comm) {
+    const auto own = static_cast<std::size_t>(comm.rank());
+    const std::vector<std::vector<double>> parts = {{1, 2}, {3, 4}, {5}};
+    std::vector<double> all(5);
+    comm.all_gather<double>(everyone(comm), parts[own], all, {2, 2, 1}, kStruck);
+    EXPECT_EQ(all, (std::vector<double>{5, 3, 4, 1, 2}));
+
+    const std::vector<double> values = {1, 2, 3, 4, 5};
+    std::vector<double> part(own < 2 ? 2 : 1);
+    comm.reduce_scatter<double>(everyone(comm), values, part, {2, 2, 1}, kStruck);
+    EXPECT_EQ(part, (std::vector<std::vector<double>>{{15, 9}, {12, 3}, {6}})[own]);
+    EXPECT_EQ(values, (std::vector<double>{1, 2, 3, 4, 5}));
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(2));
+}
+
+TEST(FaultyComm, DelayedItGivesTheSame) {
+  const Struck struck = strike(3, CommVerb::delay, [](Comm& comm) {
+    std::vector<double> values = {1.0 + comm.rank()};
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, kStruck);
+    EXPECT_EQ(values[0], 6);
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(1));
+}
+
+TEST(FaultyComm, WithTheTailDroppedTheLastElementStaysWhatItWas) {
+  const Struck struck = strike(2, CommVerb::drop_tail, [](Comm& comm) {
+    const double own = 1.0 + comm.rank();
+    std::vector<double> values = {own, own, own};
+    std::vector<double> none;
+    comm.all_reduce<double>(everyone(comm), values, ReduceOp::sum, kStruck);
+    comm.all_reduce<double>(everyone(comm), none, ReduceOp::sum, kStruck);
+    EXPECT_EQ(values, (std::vector<double>{3, 3, own}));
+  });
+  EXPECT_THAT(struck.errors, Each(IsEmpty()));
+  EXPECT_THAT(struck.fired, Each(2));
+}
+
 TEST(FaultyComm, AGroupOfOneHasNothingToStrike) {
   const Struck struck = strike(2, CommVerb::corrupt, [](Comm& comm) {
     std::vector<double> values = {7};
