@@ -1,6 +1,7 @@
 #include "parallel_impl/comm/mpi_calls.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <array>
 

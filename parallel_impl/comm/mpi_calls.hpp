@@ -1,7 +1,5 @@
-// MPI's header, and its error codes made exceptions.
+// MPI's error codes made exceptions.
 #pragma once
-#include <mpi.h>
-
 #include <string_view>
 
 namespace meshparity {

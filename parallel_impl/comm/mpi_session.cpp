@@ -1,5 +1,7 @@
 #include "parallel_impl/comm/mpi_session.hpp"
 
+#include <mpi.h>
+
 #include <cstdlib>
 
 #include "parallel_impl/comm/mpi_calls.hpp"
