@@ -4,12 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "fixtures/content_hash.hpp"
 #include "fixtures/error.hpp"
-#include "fixtures/legality.hpp"
 
 namespace meshparity {
 namespace {
@@ -57,79 +54,14 @@ void add_block(const std::string& origin, const CaseBlock& block, const CaseSour
   }
 }
 
-std::vector<NamedId> ids_of(const Selection& selection, const CaseSource& source) {
-  std::vector<NamedId> ids;
-  for (const std::string& id : selection.ids) {
-    ids.push_back({id, "", selection.relations});
-  }
-  if (!ids.empty()) {
-    return ids;
-  }
-  const Suite suite = load_suite(source.suites, selection.suite);
-  for (const CaseBlock& block : suite.blocks) {
-    add_block(suite.origin, block, source, ids);
-  }
-  for (const CaseBlock& block : suite.relations) {
-    add_block(suite.origin, block, source, ids);
-  }
-  return ids;
-}
-
 bool is_kept(const std::string& id, const std::vector<std::string>& only) {
   return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& glob) {
            return matches_glob(id, glob);
          });
 }
 
-struct LoadedModel {
-  ModelSpec spec;
-  std::string file_hash;
-};
-
-LoadedModel load(const CaseSpec& spec, const CaseSource& source) {
-  LoadedModel loaded{load_named_model(source.models, spec.model),
-                     sha256_hex_of_file(source.models / (spec.model + ".toml"))};
-  if (!spec.model_hash.empty() && !loaded.file_hash.starts_with(spec.model_hash)) {
-    throw UsageError(fmt::format("model {}@{}: the file {} has hash {}", spec.model,
-                                 spec.model_hash, (source.models / (spec.model + ".toml")).string(),
-                                 loaded.file_hash.substr(0, 8)));
-  }
-  return loaded;
-}
-
-std::string why_excluded(const ModelSpec& model, const CaseSpec& spec) {
-  if (const auto reason = why_illegal(model, spec)) {
-    return *reason;
-  }
-  try {
-    require_built(spec);
-  } catch (const NotBuiltYet& refusal) {
-    // The reason stands beside the id: no need to name the case again.
-    const std::string reason = refusal.what();
-    const std::string named = fmt::format("case \"{}\": ", format_case(spec));
-    return reason.starts_with(named) ? reason.substr(named.size()) : reason;
-  }
-  return "";
-}
-
-using Models = std::map<std::string, LoadedModel>;
-
-PlannedCase plan_spec(const CaseSpec& spec, const CaseSource& source, Models& models) {
-  const std::string model = spec.model + "@" + spec.model_hash;
-  if (!models.contains(model)) {
-    models.emplace(model, load(spec, source));
-  }
-  PlannedCase planned;
-  planned.id = format_case(spec);
-  planned.spec = spec;
-  planned.model = models.at(model).spec;
-  planned.model_file_hash = models.at(model).file_hash;
-  planned.excluded = why_excluded(planned.model, spec);
-  return planned;
-}
-
 PlannedRelation plan_relation(const PlannedCase& first, const Relation& relation,
-                              const CaseSource& source, Models& models) {
+                              CasePlanner& planner) {
   PlannedRelation planned;
   planned.relation = &relation;
   planned.first = first;
@@ -139,7 +71,7 @@ PlannedRelation plan_relation(const PlannedCase& first, const Relation& relation
     planned.excluded = fmt::format("relation {} says nothing of this case", relation.name);
     return planned;
   }
-  planned.partner = plan_spec(partner->spec, source, models);
+  planned.partner = planner.plan(partner->spec);
   planned.partner_level = partner->level;
   planned.again = partner->again;
   if (planned.excluded.empty() && !planned.partner.excluded.empty()) {
@@ -150,29 +82,63 @@ PlannedRelation plan_relation(const PlannedCase& first, const Relation& relation
 
 class Enumerator {
  public:
-  explicit Enumerator(const CaseSource& source) : source_(source) {}
+  Enumerator(const Selection& selection, const CaseSource& source)
+      : selection_(selection), source_(source), planner_(source) {}
+
+  Enumeration run() {
+    for (const std::string& id : selection_.ids) {
+      add({id, "", selection_.relations});
+    }
+    if (selection_.ids.empty()) {
+      add(load_suite(source_.suites, selection_.suite));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(const Suite& suite) {
+    for (const CoverBlock& block : suite.covers) {
+      CoveredCases covered = cover_cases(block, suite.origin, source_, planner_);
+      for (const CaseSpec& spec : covered.cases) {
+        add({format_case(spec), "", {}});
+      }
+      found_.covers.push_back(std::move(covered.summary));
+    }
+    std::vector<NamedId> ids;
+    for (const CaseBlock& block : suite.blocks) {
+      add_block(suite.origin, block, source_, ids);
+    }
+    for (const CaseBlock& block : suite.relations) {
+      add_block(suite.origin, block, source_, ids);
+    }
+    for (const NamedId& named : ids) {
+      add(named);
+    }
+  }
 
   void add(const NamedId& named) {
+    if (!is_kept(named.id, selection_.only)) {
+      return;
+    }
     try {
-      const PlannedCase planned = plan_spec(parse_case(named.id), source_, models_);
+      const PlannedCase planned = planner_.plan(parse_case(named.id));
       if (named.relations.empty() && seen_.insert(named.id).second) {
         found_.cases.push_back(planned);
       }
       for (const std::string& name : named.relations) {
         const Relation& relation = find_relation(name);
         if (seen_.insert(named.id + " " + name).second) {
-          found_.relations.push_back(plan_relation(planned, relation, source_, models_));
+          found_.relations.push_back(plan_relation(planned, relation, planner_));
         }
       }
     } catch (const UsageError& refusal) {
       throw UsageError(named.origin + refusal.what());
     }
   }
-  Enumeration found() && { return std::move(found_); }
 
- private:
+  const Selection& selection_;
   const CaseSource& source_;
-  Models models_;
+  CasePlanner planner_;
   std::set<std::string> seen_;
   Enumeration found_;
 };
@@ -189,13 +155,7 @@ bool matches_glob(std::string_view text, const std::string& glob) {
 }
 
 Enumeration enumerate(const Selection& selection, const CaseSource& source) {
-  Enumerator enumerator(source);
-  for (const NamedId& named : ids_of(selection, source)) {
-    if (is_kept(named.id, selection.only)) {
-      enumerator.add(named);
-    }
-  }
-  Enumeration found = std::move(enumerator).found();
+  Enumeration found = Enumerator(selection, source).run();
   if (found.cases.empty() && found.relations.empty()) {
     throw UsageError(fmt::format("no case of {} matches {}; `meshparity list` shows what there is",
                                  what_was_asked(selection), fmt::join(selection.only, " or ")));

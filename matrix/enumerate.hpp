@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fixtures/case_spec.hpp"
-#include "fixtures/model_spec.hpp"
+#include "matrix/case_planner.hpp"
+#include "matrix/cover_cases.hpp"
 #include "matrix/relations.hpp"
 #include "matrix/suite.hpp"
 
@@ -21,22 +21,6 @@ struct Selection {
   std::vector<std::string> only;  // a case is kept that matches any; empty keeps all
   std::vector<std::string> ids;
   std::vector<std::string> relations = {};  // read when there are ids
-};
-
-/// Where the words of a selection are looked up.
-struct CaseSource {
-  std::filesystem::path suites;
-  std::filesystem::path models;
-  /// hash8 of the text that "text" means; asked only when a suite says "text".
-  std::function<std::string()> text_hash;
-};
-
-struct PlannedCase {
-  std::string id;
-  CaseSpec spec;
-  ModelSpec model;
-  std::string model_file_hash;  // sha256 of the spec's file
-  std::string excluded;         // why it cannot run; empty when it can
 };
 
 /// One exact relation between two runs: equal records are demanded, no limits are asked.
@@ -52,6 +36,7 @@ struct PlannedRelation {
 struct Enumeration {
   std::vector<PlannedCase> cases;
   std::vector<PlannedRelation> relations;
+  std::vector<CoverSummary> covers;
 };
 
 /// In stable order, each id once, each relation of an id once. Throws UsageError: a text that is no

@@ -55,6 +55,34 @@ RunDir RunDir::create_by_time(const fs::path& parent) {
   return made;
 }
 
+namespace {
+
+Json to_json(const CoverSummary& cover) {
+  Json json = {{"origin", cover.origin}, {"strength", cover.strength}, {"legal", cover.legal},
+               {"cases", cover.cases},   {"keys", cover.keys},         {"ranks", cover.ranks}};
+  json["excluded"] = Json::array();
+  for (const CoverSummary::Excluded& each : cover.excluded) {
+    json["excluded"].push_back({{"combination", each.combination}, {"reason", each.reason}});
+  }
+  return json;
+}
+
+CoverSummary cover_from(const Json& json) {
+  CoverSummary cover{json.at("origin"),
+                     json.at("strength"),
+                     json.at("legal"),
+                     json.at("cases"),
+                     json.at("keys"),
+                     json.at("ranks"),
+                     {}};
+  for (const Json& each : json.at("excluded")) {
+    cover.excluded.push_back({each.at("combination"), each.at("reason")});
+  }
+  return cover;
+}
+
+}  // namespace
+
 void write_plan(const fs::path& file, const RunPlan& plan) {
   Json json = {{"command", plan.command}, {"started", plan.started}, {"commit", plan.commit},
                {"cpu", plan.cpu},         {"cores", plan.cores},     {"level", plan.level},
@@ -67,6 +95,10 @@ void write_plan(const fs::path& file, const RunPlan& plan) {
   json["excluded"] = Json::array();
   for (const ExcludedCase& excluded : plan.excluded) {
     json["excluded"].push_back({{"case", excluded.id}, {"reason", excluded.reason}});
+  }
+  json["covers"] = Json::array();
+  for (const CoverSummary& cover : plan.covers) {
+    json["covers"].push_back(to_json(cover));
   }
   std::ofstream out(file);
   out << json.dump(2) << '\n';
@@ -93,6 +125,9 @@ RunPlan read_plan(const fs::path& file) {
     }
     for (const Json& excluded : json.at("excluded")) {
       plan.excluded.push_back({excluded.at("case"), excluded.at("reason")});
+    }
+    for (const Json& cover : json.at("covers")) {
+      plan.covers.push_back(cover_from(cover));
     }
     return plan;
   } catch (const Json::exception& error) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "matrix/cover_cases.hpp"
+
 namespace meshparity {
 
 /// The folder of one run. Made new, never written over.
@@ -59,6 +61,7 @@ struct RunPlan {
   std::vector<std::string> cases;
   std::vector<RelatedCases> relations;
   std::vector<ExcludedCase> excluded;
+  std::vector<CoverSummary> covers;
 };
 /// Throws Error when the file cannot be written.
 void write_plan(const std::filesystem::path& file, const RunPlan& plan);

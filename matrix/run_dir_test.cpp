@@ -74,6 +74,7 @@ TEST_F(RunDirTest, ReadsBackItsPlan) {
   plan.text = "/a/text";
   plan.cases = {"one", "two"};
   plan.relations = {{"rank_order", "one", "another"}};
+  plan.covers = {{"my.toml:3", 2, 100, 9, 3, 40, {{"dp4 with tp6", "world 24"}}}};
   plan.excluded = {{"three", "heads 24 do not divide by tp 5"}};
 
   write_plan(folder_ / "plan.json", plan);
@@ -88,6 +89,10 @@ TEST_F(RunDirTest, ReadsBackItsPlan) {
   EXPECT_EQ(back.text, plan.text);
   EXPECT_EQ(back.cases, plan.cases);
   EXPECT_EQ(back.relations, plan.relations);
+  ASSERT_EQ(back.covers.size(), 1u);
+  EXPECT_EQ(back.covers[0].origin, "my.toml:3");
+  EXPECT_EQ(describe_cover(back.covers[0]), describe_cover(plan.covers[0]));
+  EXPECT_EQ(back.covers[0].excluded, plan.covers[0].excluded);
   ASSERT_EQ(back.excluded.size(), 1u);
   EXPECT_EQ(back.excluded[0].id, "three");
   EXPECT_EQ(back.excluded[0].reason, plan.excluded[0].reason);

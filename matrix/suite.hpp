@@ -21,10 +21,32 @@ struct CaseBlock {
   std::vector<std::string> relations;  // of a [[relations]] table only
 };
 
+struct CoverFactor {
+  std::string name;                 // "model", "precision", "machine", or what its values mean
+  std::vector<std::string> values;  // tokens of contracts.md §1 ("tp4", "sgd"); "plain": none
+};
+
+/// Where `value` stands, the factors whose values `to` lists keep to these.
+struct CoverRestriction {
+  std::string value;
+  std::vector<std::string> to;
+};
+
+/// One [[covers]] table: cases in which every legal combination of `strength` values stands
+/// together; strength 1 has each value alone.
+struct CoverBlock {
+  int line = 0;
+  std::size_t strength = 0;
+  int world_at_most = 0;
+  std::vector<CoverFactor> factors;
+  std::vector<CoverRestriction> restrictions;
+};
+
 struct Suite {
   std::string origin;  // the file, for errors
   std::vector<CaseBlock> blocks;
   std::vector<CaseBlock> relations;
+  std::vector<CoverBlock> covers;
 };
 
 /// Throws UsageError "ORIGIN:LINE: what is wrong": TOML syntax, an unknown or missing key, a value

@@ -76,7 +76,7 @@ TEST(Suite, RefusesUnknownData) {
 
 TEST(Suite, RefusesASuiteWithoutCases) {
   EXPECT_EQ(refusal("# nothing\n"),
-            "my.toml:1: a suite holds at least one [[cases]] or [[relations]] table");
+            "my.toml:1: a suite holds at least one [[cases]], [[relations]] or [[covers]] table");
 }
 
 TEST(Suite, WantsTheRelationsOfARelationsTable) {
@@ -89,6 +89,50 @@ TEST(Suite, RefusesRelationsOfACasesTable) {
               testing::StartsWith("my.toml:6: unknown key \"relations\""));
 }
 
+constexpr std::string_view kCover = R"(
+[[covers]]
+strength = 2
+world_at_most = 16
+
+[covers.factors]
+model = ["gpt-tiny"]
+dp = ["dp1", "dp2"]
+
+[[covers.restrict]]
+value = "dp2"
+to = ["gpt-tiny"]
+)";
+
+std::string cover_refusal(std::string_view line, std::string_view replacement) {
+  std::string text(kCover);
+  return refusal(text.replace(text.find(line), line.size(), replacement));
+}
+
+TEST(Suite, ReadsItsCovers) {
+  const Suite suite = parse_suite(kCover, "my.toml");
+
+  ASSERT_EQ(suite.covers.size(), 1u);
+  EXPECT_EQ(suite.covers[0].strength, 2u);
+  EXPECT_EQ(suite.covers[0].world_at_most, 16);
+  ASSERT_EQ(suite.covers[0].factors.size(), 2u);
+  EXPECT_EQ(suite.covers[0].factors[0].name, "dp");
+  EXPECT_THAT(suite.covers[0].factors[0].values, ElementsAre("dp1", "dp2"));
+  ASSERT_EQ(suite.covers[0].restrictions.size(), 1u);
+  EXPECT_EQ(suite.covers[0].restrictions[0].value, "dp2");
+}
+
+TEST(Suite, RefusesACoverThatIsNone) {
+  EXPECT_EQ(cover_refusal("strength = 2", "strength = 4"),
+            "my.toml:2: \"strength\" must be a number from 1 to 3");
+  EXPECT_EQ(cover_refusal("world_at_most = 16\n", ""),
+            "my.toml:2: \"world_at_most\" must be a number from 1 to 64");
+  EXPECT_THAT(cover_refusal("strength", "strenth"),
+              testing::StartsWith("my.toml:3: unknown key \"strenth\""));
+  EXPECT_THAT(cover_refusal("model", "models"),
+              testing::HasSubstr("has no table [covers.factors] with the models"));
+  EXPECT_THAT(cover_refusal("to =", "two ="), testing::StartsWith("my.toml:12: unknown key"));
+}
+
 TEST(Suite, ListsTheNamesThatExist) {
   const std::filesystem::path here = std::filesystem::path(__FILE__).parent_path() / "suites";
 
@@ -97,8 +141,8 @@ TEST(Suite, ListsTheNamesThatExist) {
     FAIL() << "it exists";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "suite \"everything\" does not exist; suites are exact, singles, smoke, or a path "
-                 "that ends in .toml");
+                 "suite \"everything\" does not exist; suites are exact, pairs, singles, smoke, "
+                 "triples, or a path that ends in .toml");
   }
 }
 

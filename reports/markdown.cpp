@@ -148,6 +148,18 @@ std::string table_of_margins(const std::vector<CaseReport>& reports) {
   return page;
 }
 
+std::string covers_of(const RunPlan& plan) {
+  std::string page = plan.covers.empty() ? "" : "\n## Covers\n";
+  for (const CoverSummary& cover : plan.covers) {
+    page += fmt::format("\n{}: {}.\n", cover.origin, describe_cover(cover));
+    page += cover.excluded.empty() ? "" : "\n| not covered | reason |\n| --- | --- |\n";
+    for (const CoverSummary::Excluded& each : cover.excluded) {
+      page += fmt::format("| {} | {} |\n", cell(each.combination), cell(each.reason));
+    }
+  }
+  return page;
+}
+
 std::string table_of_excluded(const RunPlan& plan) {
   if (plan.excluded.empty()) {
     return "";
@@ -172,7 +184,7 @@ std::string render_markdown(const RunPlan& plan, const std::vector<CaseReport>& 
     }
   }
   page += sections.empty() ? "" : "\n## Cases that do not conform\n" + sections;
-  return page + table_of_margins(reports) + table_of_excluded(plan);
+  return page + table_of_margins(reports) + covers_of(plan) + table_of_excluded(plan);
 }
 
 void write_markdown(const RunDir& dir) {

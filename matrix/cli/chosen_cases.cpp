@@ -55,6 +55,7 @@ class Chooser {
                             [this] { return text_.get().hash8; }};
     Enumeration found = enumerate(options_.selection, source);
     chosen_.asked_by_id = !options_.selection.ids.empty();
+    chosen_.covers = std::move(found.covers);
     for (PlannedCase& planned : found.cases) {
       add(std::move(planned));
     }

@@ -12,6 +12,7 @@ struct ChosenCases {
   std::vector<PlannedCase> runnable;
   std::vector<PlannedRelation> relations;
   std::vector<ExcludedCase> excluded;
+  std::vector<CoverSummary> covers;
   std::filesystem::path text;  // empty when no runnable case reads one
   bool asked_by_id = false;
 };

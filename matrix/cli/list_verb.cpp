@@ -16,6 +16,12 @@ int list_cases(const CaseOptions& options) {
   for (const ExcludedCase& excluded : chosen.excluded) {
     fmt::print("not run: {}: {}\n", excluded.id, excluded.reason);
   }
+  for (const CoverSummary& cover : chosen.covers) {
+    for (const CoverSummary::Excluded& each : cover.excluded) {
+      fmt::print("not covered: {}: {}\n", each.combination, each.reason);
+    }
+    fmt::print("{}: {}\n", cover.origin, describe_cover(cover));
+  }
   const std::string relations =
       chosen.relations.empty() ? "" : fmt::format(", {} relations", chosen.relations.size());
   fmt::print("{} cases{}, {} excluded\n", chosen.runnable.size(), relations,

@@ -105,6 +105,21 @@ void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports) {
   }
 }
 
+void print_covers(Terminal& terminal, const std::vector<CoverSummary>& covers) {
+  for (const CoverSummary& cover : covers) {
+    terminal.line("");
+    terminal.line(fmt::format("cover {}: {}", cover.origin, describe_cover(cover)));
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const CoverSummary::Excluded& each : cover.excluded) {
+      by_reason[each.reason].push_back(each.combination);
+    }
+    for (const auto& [reason, combinations] : by_reason) {
+      terminal.line(
+          fmt::format("  {}: {}, e.g. {}", reason, combinations.size(), combinations.front()));
+    }
+  }
+}
+
 void print_excluded(Terminal& terminal, const std::vector<ExcludedCase>& excluded) {
   if (excluded.empty()) {
     return;

@@ -17,6 +17,8 @@ void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports);
 /// Every check of one case: verdict, elements compared, findings, notes.
 void print_checks(Terminal& terminal, const CaseReport& report);
 void print_margins(Terminal& terminal, const std::vector<CaseReport>& reports);
+/// What each cover reached; combinations that no case can hold are counted by their reason.
+void print_covers(Terminal& terminal, const std::vector<CoverSummary>& covers);
 void print_excluded(Terminal& terminal, const std::vector<ExcludedCase>& excluded);
 
 }  // namespace meshparity

@@ -57,6 +57,7 @@ RunPlan plan_of(const RunOptions& options, const RunRequest& request, const Chos
         {std::string(planned.relation->name), planned.first.id, planned.partner.id});
   }
   plan.excluded = chosen.excluded;
+  plan.covers = chosen.covers;
   return plan;
 }
 
@@ -145,6 +146,7 @@ FinishedRun run_chosen(const RunOptions& options, Terminal& terminal) {
 
 int close_run(const FinishedRun& run, Terminal& terminal) {
   print_excluded(terminal, run.plan.excluded);
+  print_covers(terminal, run.plan.covers);
   terminal.line(fmt::format("\n{} in {:.1f} s; report: {}", describe_tally(tally(run.all())),
                             run.seconds, run.dir.report().string()));
   return exit_code(run.all(), run.chosen.asked_by_id && !run.chosen.excluded.empty());
