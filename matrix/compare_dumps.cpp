@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fixtures/content_hash.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/bound.hpp"
 #include "matrix/checks/follows.hpp"
@@ -94,6 +95,17 @@ Evidence evidence_of(const std::filesystem::path& companions, const DumpSet& ref
   return evidence;
 }
 
+/// Without a name when the folder does not hold the case's model.
+ModelSpec model_of(const CompareOptions& options, const CaseSpec& spec) {
+  const std::filesystem::path file = options.models / (spec.model + ".toml");
+  if (options.models.empty() || !std::filesystem::is_regular_file(file)) {
+    return {};
+  }
+  const bool same =
+      spec.model_hash.empty() || sha256_hex_of_file(file).starts_with(spec.model_hash);
+  return same ? load_model(file) : ModelSpec{};
+}
+
 void rebase(const CompareOptions& options, const DumpSet& reference, const DumpSet& candidate,
             Evidence& evidence) {
   if (!options.rebase || evidence.level < Level::standard) {
@@ -135,6 +147,7 @@ Comparison compare_dumps(const std::filesystem::path& reference,
   if (by_bounds) {
     Evidence evidence = evidence_of(companions, left, right);
     require_values(evidence.spec);
+    evidence.model = model_of(options, evidence.spec);
     rebase(options, left, right, evidence);
     CaseReport report;
     report.checks = judge_records(evidence, left, right);

@@ -22,6 +22,8 @@ struct RebaseQuestion {
 struct CompareOptions {
   bool exact = false;   // force equality even when REFERENCE has companions
   bool across = false;  // allow dumps of unlike cases; the differences are listed first
+  /// Folder of model specs. Without the case's, owners and due collectives are not compared.
+  std::filesystem::path models = {};
   /// Restarts the reference from the candidate's states and gives its dump, or throws Error: then
   /// AdamW's later steps and the laws are printed as not compared.
   std::function<std::filesystem::path(const RebaseQuestion& question)> rebase = {};

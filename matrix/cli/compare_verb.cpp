@@ -79,6 +79,7 @@ std::filesystem::path rebased_dump(const RebaseQuestion& question, const Compare
 int compare(const CompareVerb& options) {
   const TemporaryFolder folder;
   CompareOptions how = options.how;
+  how.models = options.lookup.models;
   how.rebase = [&](const RebaseQuestion& question) {
     return rebased_dump(question, options, folder.path());
   };
