@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,11 @@ class Transport : public testing::TestWithParam<TransportCase> {
   }
 };
 
+inline void PrintTo(const TransportCase& each, std::ostream* out) {
+  *out << each.name << (each.when == Completion::lazy ? "Lazy" : "Eager");
+}
 inline std::string name_of(const testing::TestParamInfo<TransportCase>& info) {
-  return std::string(info.param.name) + (info.param.when == Completion::lazy ? "Lazy" : "Eager");
+  return testing::PrintToString(info.param);
 }
 
 /// A body that is a process's own: a failed expectation in it is thrown as its rank's error.
