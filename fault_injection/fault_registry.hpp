@@ -15,14 +15,22 @@ struct NamedFault {
   std::string kind;                       // faults.md: "missing reduction", "double reduction", ...
   std::string role;                       // of the site: "mlp.down", "grad.dp", ...
   std::string phase;                      // "forward", "backward", "grad"
-  std::optional<CommVerb> verb;           // none: a mechanism inside the model, asked by name
-  bool whole_group = false;               // leaves a collective out: no where-word may name ranks
-  std::vector<std::string> acts_in;       // case ids (without the fault) in which it must be found
-  std::vector<std::string> invisible_in;  // case ids in which it must not be visible
-  std::string check;                      // the first finding's check
-  std::string record;                     // and record
-  std::vector<int> ranks;                 // ranks that may be named, in every case of acts_in
+  std::optional<CommVerb> verb = {};      // none: a mechanism inside the model, asked by name
+  bool whole_group = false;               // its ranks must all do it: no where-word may name ranks
+  std::string where = {};                 // planted there: "r1"; empty: wherever it acts
+  std::vector<std::string> acts_in = {};  // case ids (without the fault) that must diverge
+  std::vector<std::string> invisible_in = {};  // case ids in which it must not be visible
+  std::string check = {};                      // the first finding's check,
+  std::string record = {};                     // record (empty with check collectives)
+  int step = 0;                                // and step
+  std::vector<int> ranks = {0, 1, 2, 3};       // ranks that may be named, in every case of acts_in
+  std::string relation = {};                   // that it breaks in every case of `related`,
+  std::string related_record = {};             // first at this record
+  std::vector<std::string> related = {};
 };
+
+/// The case id with the fault planted in it.
+std::string with_fault(const std::string& id, const NamedFault& fault);
 
 const std::vector<NamedFault>& fault_registry();
 /// Throws UsageError listing the names that exist.

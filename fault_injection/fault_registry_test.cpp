@@ -49,20 +49,24 @@ TEST(FaultRegistry, DeclaresForEachFaultWhatATestNeeds) {
     EXPECT_FALSE(fault.kind.empty());
     EXPECT_FALSE(fault.role.empty());
     EXPECT_FALSE(fault.phase.empty());
-    EXPECT_FALSE(fault.acts_in.empty());
     EXPECT_FALSE(fault.invisible_in.empty());
     EXPECT_FALSE(fault.ranks.empty());
-    EXPECT_TRUE(standard_holds(fault.record)) << fault.record;
+    EXPECT_EQ(fault.acts_in.empty(), fault.check.empty());
+    EXPECT_EQ(fault.related.empty(), fault.relation.empty());
+    EXPECT_TRUE(!fault.acts_in.empty() || !fault.related.empty() || fault.kind == "harmless");
+    const bool names_none = fault.acts_in.empty() || fault.check == "collectives";
+    EXPECT_TRUE(names_none ? fault.record.empty() : standard_holds(fault.record)) << fault.record;
   }
 }
 
 TEST(FaultRegistry, NamesCasesThatAreCanonicalBuiltAndTakeTheFault) {
   for (const NamedFault& fault : fault_registry()) {
-    for (const std::vector<std::string>* cases : {&fault.acts_in, &fault.invisible_in}) {
-      for (const std::string& id : *cases) {
+    for (const std::vector<std::string>* list :
+         {&fault.acts_in, &fault.invisible_in, &fault.related}) {
+      for (const std::string& id : *list) {
         SCOPED_TRACE(id);
         EXPECT_NO_THROW(require_built(parse_case(id)));
-        const CaseSpec harmed = parse_case(id + "+" + fault.name);
+        const CaseSpec harmed = parse_case(with_fault(id, fault));
         EXPECT_EQ(FaultPlan(harmed, 0).fired().size(), 1U);
       }
     }

@@ -31,7 +31,7 @@ void probe_step(const RankContext& context, Backend<T>& backend, int step) {
   gradients.sum_over_dp(step);
   gradients.sum_over_tp(step);
   records.gradients(step, params.all());
-  optimizer.show_parameters();
+  optimizer.show_parameters(&context.faults);
   records.after_update(step, params.all(), optimizer);
 }
 

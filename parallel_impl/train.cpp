@@ -29,7 +29,7 @@ class Training {
         params_(context.model, context.mesh,
                 planted_source(initial_source(context.spec.seed), context), *backend_),
         activation_records_(context.model, context.mesh, context.recorder, *backend_),
-        words_(context.spec, context.model),
+        words_(context.spec, context.model, &context.faults),
         extent_(context.model, context.mesh, context.spec.sequence_parallel, place(0, 0).samples),
         work_(context.model, extent_, params_.largest(), *backend_),
         parts_{context.model,       context.mesh, *backend_,
@@ -47,6 +47,9 @@ class Training {
         scale_(context.spec) {}
 
   void step(int step) {
+    context_.faults.begin_step(step);
+    mean_of_means_ = context_.spec.loss_mode != LossMode::tokenmean ||
+                     context_.faults.fires("mean_of_micro_batches");
     phase("micro-batches");
     params_.clear_gradients();
     loss_ = ExactSum();
@@ -80,13 +83,18 @@ class Training {
   }
 
   void micro_batch(int step, int mb) {
-    batch_.load(context_.inputs, place(step, mb), scale_.value());
+    batch_.load(context_.inputs, place(step, mb), scale_.value(), forgets_last_length(mb));
     activation_records_.set_loss_scale(scale_.value(), is_skipped(context_.spec, step));
     record_samples();
     model_.forward(batch_, saved_);
     add_losses();
     parts_.grad_divisor = static_cast<T>(tokens_of_mean());
     model_.backward(batch_, saved_);
+  }
+
+  /// A planted fault, at the border to a micro-batch that follows.
+  bool forgets_last_length(int mb) const {
+    return mb + 1 < context_.spec.micro_batches && context_.faults.fires("border_length_ignored");
   }
 
   void record_samples() {
@@ -115,7 +123,7 @@ class Training {
   }
 
   /// Both modes of means of means agree while no sequence is divided (algorithms.md §4.8).
-  bool is_mean_of_means() const { return context_.spec.loss_mode != LossMode::tokenmean; }
+  bool is_mean_of_means() const { return mean_of_means_; }
   /// Of this micro-batch's own mean; one without tokens has loss and gradients 0.
   std::int64_t tokens_of_mean() const {
     return is_mean_of_means() ? std::max<std::int64_t>(1, batch_.counted()) : 1;
@@ -147,8 +155,18 @@ class Training {
     }
   }
 
+  /// What planted faults divide gradients by beside what is due; 1 without any.
+  double planted_divisor() const {
+    FaultPlan& faults = context_.faults;
+    const Mesh& mesh = context_.mesh;
+    double divisor = faults.fires("dp_mean_too") ? mesh.degree(Axis::dp) : 1;
+    divisor *= faults.fires("mb_mean_too") ? context_.spec.micro_batches : 1;
+    divisor *= extent_.cuts_rows && faults.fires("sp_mean_too") ? mesh.degree(Axis::tp) : 1;
+    return faults.fires("loss_scale_kept") ? divisor / scale_.value() : divisor;
+  }
+
   void finish_gradients(int step) {
-    gradients_.divide_by(static_cast<double>(loss_divisor()) * scale_.value());
+    gradients_.divide_by(static_cast<double>(loss_divisor()) * scale_.value() * planted_divisor());
     records_.gradients(step, params_.all());
     gradients_.tie();
   }
@@ -197,6 +215,7 @@ class Training {
   Optimizer<T> optimizer_;
   ParamRecords<T> records_;
   LossScale scale_;
+  bool mean_of_means_ = false;
   std::vector<T> host_losses_;
   ExactSum loss_;
   std::int64_t tokens_ = 0;

@@ -58,8 +58,13 @@ struct AttentionForward {
   AttentionShape shape;
   double scale;  // not rounded to T: it would be the same error in every score
   DropoutRule<T> rule;
+  int ahead = 0;  // keys beyond its own that a query sees: a planted fault
 
   int groups() const { return shape.samples * shape.heads * shape.sequence; }
+
+  MESHPARITY_HD int last_seen(int query) const {
+    return query + ahead < shape.sequence ? query + ahead : query;
+  }
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int index) const {
@@ -69,9 +74,10 @@ struct AttentionForward {
     softmax_row(group, row, query, pair);
     group.sync();
     const T* value = v + shape.kv_origin(pair);
+    const int last = last_seen(query);
     for_lanes(group, shape.head_dim, [&](int c) {
       T sum = 0;
-      for (int j = 0; j <= query; ++j) {
+      for (int j = 0; j <= last; ++j) {
         const T p =
             words == nullptr ? row[j] : rule.apply(row[j], words[index * shape.sequence + j]);
         sum += p * value[j * shape.kv_stride() + c];
@@ -85,14 +91,15 @@ struct AttentionForward {
     const T* q_row = q + shape.origin(pair) + query * shape.stride();
     const T* key = k + shape.kv_origin(pair);
     const int head = pair % shape.heads;
+    const int last = last_seen(query);
     T top = sinks == nullptr ? static_cast<T>(-INFINITY) : sinks[head];
-    for_lanes(group, query + 1, [&](int j) {
+    for_lanes(group, last + 1, [&](int j) {
       row[j] = scaled(dot(q_row, key + j * shape.kv_stride(), shape.head_dim), scale);
       top = row[j] > top ? row[j] : top;
     });
     const T greatest = group.max(top);
     T sum = 0;
-    for_lanes(group, query + 1, [&](int j) {
+    for_lanes(group, last + 1, [&](int j) {
       row[j] = std::exp(row[j] - greatest);
       sum += row[j];
     });
@@ -104,7 +111,7 @@ struct AttentionForward {
         sink_probs[pair * shape.sequence + query] = sink / all;
       }
     }
-    for_lanes(group, shape.sequence, [&](int j) { row[j] = j <= query ? row[j] / all : T(0); });
+    for_lanes(group, shape.sequence, [&](int j) { row[j] = j <= last ? row[j] / all : T(0); });
   }
 };
 

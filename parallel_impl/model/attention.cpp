@@ -66,7 +66,10 @@ AttentionShape AttentionLayer<T>::shape() const {
 
 template <class T>
 double AttentionLayer<T>::scale() const {
-  return 1.0 / std::sqrt(static_cast<double>(parts_.model.head_dim));
+  // A planted fault takes this rank's features by the heads of all ranks for a head's width.
+  const bool local = parts_.faults.fires("attention_scale_of_local_width", layer_);
+  const int parts = local ? parts_.tp.size() : 1;
+  return 1.0 / std::sqrt(static_cast<double>(parts_.model.head_dim) / parts);
 }
 
 template <class T>
@@ -94,6 +97,9 @@ void AttentionLayer<T>::project(const Tensor<T>& x, Saved& saved) const {
   }
   q_transform_.forward(q, saved.q_transform);
   k_transform_.forward(k, saved.k_transform);
+  if (parts_.faults.fires("keys_turned_twice", layer_)) {
+    k_transform_.forward(k, saved.k_transform);
+  }
   parts_.records.heads(Phase::forward, name("q"), q);
   parts_.records.kv_heads(Phase::forward, name("k"), k, parts_.extent.kv_copies);
   parts_.records.kv_heads(Phase::forward, name("v"), v, parts_.extent.kv_copies);
@@ -106,7 +112,8 @@ void AttentionLayer<T>::attend(const BatchPlace& place, Saved& saved) const {
   parts_.backend.run(AttentionForward<T>{
       saved.q.data(), saved.k.data(), saved.v.data(), sink_ == nullptr ? nullptr : sink_->value,
       saved.words.get(), saved.probs.data(), saved.sink_probs.data(), saved.context.data(), shape(),
-      scale(), parts_.words.template rule<T>()});
+      scale(), parts_.words.template rule<T>(),
+      parts_.faults.fires("causal_ahead", layer_) ? 1 : 0});
   parts_.records.scores(Phase::forward, name("probs"),
                         matrix_in(saved.probs, extent.rows * extent.heads, shard(0)));
   parts_.records.heads(Phase::forward, name("context"),

@@ -1,6 +1,6 @@
 #include "parallel_impl/model/column_linear.hpp"
 
-#include "parallel_impl/model/linear.hpp"
+#include "parallel_impl/model/planted_products.hpp"
 
 namespace meshparity {
 
@@ -11,7 +11,11 @@ ColumnLinear<T>::ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* b
 template <class T>
 void ColumnLinear<T>::forward(const Tensor<T>& x, Tensor<T>& out) const {
   x.demand(rep());
-  parts_.backend.run(product(x, weight_.value, out));
+  if (multiplies_in_halves(parts_, weight_)) {
+    product_in_halves(parts_, product(x, weight_.value, out));
+  } else {
+    parts_.backend.run(product(x, weight_.value, out));
+  }
   if (bias_ != nullptr) {
     parts_.backend.run(AddBias<T>{out.data, bias_->value, out.rows, out.columns});
   }
@@ -30,8 +34,12 @@ void ColumnLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out)
   x.demand(rep());
   grad_out.demand(shard(1));
   T* sum = parts_.work.param_grad.data();
-  parts_.backend.run(transposed_product(x, grad_out, sum));
-  add_param_grad(parts_, weight_);
+  if (adds_onto_running_sum(parts_, weight_)) {
+    add_row_by_row(parts_, weight_, x, grad_out);
+  } else {
+    parts_.backend.run(transposed_product(x, grad_out, sum));
+    add_param_grad(parts_, weight_);
+  }
   if (bias_ != nullptr) {
     parts_.backend.run(ColumnSum<T>{grad_out.data, sum, grad_out.rows, grad_out.columns});
     add_param_grad(parts_, *bias_);

@@ -4,13 +4,15 @@
 
 namespace meshparity {
 
-KeepWords::KeepWords(const CaseSpec& spec, const ModelSpec& model)
+KeepWords::KeepWords(const CaseSpec& spec, const ModelSpec& model, FaultPlan* faults)
     : enabled_(spec.dropout),
       seed_(spec.seed),
       probability_(model.dropout),
       threshold_(static_cast<unsigned>(std::floor(model.dropout * 4294967296.0))),
       hidden_(model.hidden),
-      heads_(model.heads) {}
+      heads_(model.heads),
+      micro_batches_(spec.micro_batches),
+      faults_(faults) {}
 
 WordBuffer KeepWords::buffer(Memory& memory, std::int64_t count) const {
   return enabled_ ? WordBuffer(memory, count) : WordBuffer();
@@ -20,20 +22,43 @@ WordStream KeepWords::stream(WordOp op, int layer, int step) const {
   return {seed_, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(layer), op};
 }
 
-void KeepWords::fill_hidden(WordOp op, int layer, const BatchPlace& place, RowRange rows,
+BatchPlace KeepWords::drawn_for(const BatchPlace& place) const {
+  BatchPlace drawn = place;
+  if (fires("dropout_of_local_samples")) {
+    drawn.first_sample %= place.samples * micro_batches_;
+  }
+  if (fires("dropout_same_micro_batch")) {
+    drawn.first_sample -= place.mb * place.samples;
+  }
+  if (fires("dropout_same_step")) {
+    drawn.step = 0;
+  }
+  return drawn;
+}
+
+void KeepWords::fill_hidden(WordOp op, int layer, const BatchPlace& real, RowRange rows,
                             WordBuffer& out) {
   if (!enabled_) {
     return;
   }
+  const BatchPlace place = drawn_for(real);
+  if (fires("dropout_of_local_rows")) {
+    rows.first = 0;
+  }
+  const int extra = fires("extra_draw") ? 1 : 0;
   const auto first = static_cast<std::uint64_t>(place.first_sample) * place.sequence + rows.first;
   host_.resize(static_cast<std::size_t>(rows.count) * hidden_);
-  stream(op, layer, place.step).fill(first * hidden_, host_);
+  stream(op, layer, place.step).fill(first * hidden_ + extra, host_);
   out.words_.upload(host_);
 }
 
-void KeepWords::fill_attention(int layer, const BatchPlace& place, Heads heads, WordBuffer& out) {
+void KeepWords::fill_attention(int layer, const BatchPlace& real, Heads heads, WordBuffer& out) {
   if (!enabled_) {
     return;
+  }
+  const BatchPlace place = drawn_for(real);
+  if (fires("dropout_of_local_heads")) {
+    heads.first = 0;
   }
   const std::size_t square = static_cast<std::size_t>(place.sequence) * place.sequence;
   const std::size_t sample_words = square * heads.count;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fault_injection/fault_plan.hpp"
 #include "fixtures/case_spec.hpp"
 #include "fixtures/model_spec.hpp"
 #include "fixtures/random_words.hpp"
@@ -27,7 +28,8 @@ class WordBuffer {
 
 class KeepWords {
  public:
-  KeepWords(const CaseSpec& spec, const ModelSpec& model);
+  /// `faults` outlives it; null in unit tests.
+  KeepWords(const CaseSpec& spec, const ModelSpec& model, FaultPlan* faults = nullptr);
 
   /// Room for the words of `count` elements; none when the case has no dropout.
   WordBuffer buffer(Memory& memory, std::int64_t count) const;
@@ -42,11 +44,14 @@ class KeepWords {
 
   template <class T>
   DropoutRule<T> rule() const {
-    return {threshold_, 1.0 - probability_};
+    return {threshold_, fires("dropout_not_rescaled") ? 1.0 : 1.0 - probability_};
   }
 
  private:
   WordStream stream(WordOp op, int layer, int step) const;
+  bool fires(std::string_view fault) const { return faults_ != nullptr && faults_->fires(fault); }
+  /// The place that words are drawn for: `place`, unless a planted fault takes another.
+  BatchPlace drawn_for(const BatchPlace& place) const;
 
   bool enabled_;
   std::uint64_t seed_;
@@ -54,6 +59,8 @@ class KeepWords {
   unsigned threshold_;
   int hidden_;
   int heads_;
+  int micro_batches_;
+  FaultPlan* faults_;
   std::vector<unsigned> host_;
 };
 

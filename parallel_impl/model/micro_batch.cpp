@@ -29,14 +29,16 @@ MicroBatch<T>::MicroBatch(int rows, Memory& memory)
       host_seeds_(static_cast<std::size_t>(rows)) {}
 
 template <class T>
-void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place, double loss_scale) {
+void MicroBatch<T>::load(const RawInputs& inputs, const BatchPlace& place, double loss_scale,
+                         bool forgets_last_length) {
   assert(static_cast<std::size_t>(place.rows()) == host_tokens_.size());
   place_ = place;
   counted_ = 0;
   std::size_t row = 0;
   for (int j = 0; j < place.samples; ++j) {
     const int sample = place.first_sample + j;
-    const int length = inputs.length(place.step, sample);
+    const bool forgets = forgets_last_length && j + 1 == place.samples;
+    const int length = forgets ? place.sequence : inputs.length(place.step, sample);
     for (int p = 0; p < place.sequence; ++p, ++row) {
       const bool counts = p < length && inputs.mask_bit(place.step, sample, p);
       host_tokens_[row] = inputs.token(place.step, sample, p);

@@ -31,7 +31,9 @@ class MicroBatch {
   MicroBatch(int rows, Memory& memory);
 
   /// label(p) = token(p + 1); weight = p < length and mask bit; seed = weight * loss seed * scale.
-  void load(const RawInputs& inputs, const BatchPlace& place, double loss_scale = 1);
+  /// A planted fault takes the last sample as if it were of full length.
+  void load(const RawInputs& inputs, const BatchPlace& place, double loss_scale = 1,
+            bool forgets_last_length = false);
 
   const BatchPlace& place() const { return place_; }
   const int* tokens() const { return tokens_.data(); }

@@ -1,5 +1,8 @@
 #include "parallel_impl/model/norm.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace meshparity {
 
 template <class T>
@@ -29,7 +32,22 @@ void NormLayer<T>::forward(const Tensor<T>& x, Tensor<T>& out, Saved& saved) con
         x.data, weight_.value, bias_ == nullptr ? nullptr : bias_->value, out.data,
         saved.mean.data(), saved.inverse.data(), x.rows, width(), epsilon});
   }
+  if (parts_.faults.fires("norm_statistics_in_float", weight_.spec.layer)) {
+    round_statistics(saved);
+  }
   out.tp = parts_.stream();
+}
+
+/// A planted fault: what the backward pass is left with was kept in float32.
+template <class T>
+void NormLayer<T>::round_statistics(Saved& saved) const {
+  for (Buffer<T>* numbers : {&saved.mean, &saved.inverse}) {
+    std::vector<T> held(static_cast<std::size_t>(numbers->count()));
+    parts_.backend.download(numbers->data(), held.data(), held.size() * sizeof(T));
+    std::transform(held.begin(), held.end(), held.begin(),
+                   [](T value) { return static_cast<T>(static_cast<float>(value)); });
+    numbers->upload(held);
+  }
 }
 
 template <class T>

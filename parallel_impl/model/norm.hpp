@@ -24,6 +24,7 @@ class NormLayer {
   void backward(Tensor<T>& grad, const Saved& saved);
 
  private:
+  void round_statistics(Saved& saved) const;
   void layer_norm_backward(Tensor<T>& grad, const Saved& saved);
   void rms_norm_backward(Tensor<T>& grad, const Saved& saved);
   bool is_rms() const { return parts_.model.norm == Norm::rmsnorm; }

@@ -50,15 +50,21 @@ void VocabCrossEntropy<T>::losses(const MicroBatch<T>& batch, Saved& saved) cons
   const BatchPlace& place = batch.place();
   const int rows = place.rows();
   T* plain = saved.sums.data() + rows;
+  VocabularySlice normalised = slice_;
+  if (parts_.faults.fires("padding_in_normaliser")) {
+    normalised.logical = slice_.width;
+  }
+  const bool local = parts_.faults.fires("smoothing_over_local_vocabulary");
+  const int vocabulary = local ? slice_.logical : slice_.global;
   Tensor<T> target = matrix_in(saved.target, rows, part());
   parts_.backend.run(LogitSums<T>{saved.logits.data(), saved.row_max.data(), batch.labels(),
-                                  target.data, saved.sums.data(), plain, rows, slice_});
+                                  target.data, saved.sums.data(), plain, rows, normalised});
   sum_over_tp(parts_, target, site_in(place, -1, "loss.target", "forward"));
   parts_.comm.all_reduce(parts_.tp, summed(saved), ReduceOp::sum,
                          site_in(place, -1, "loss.sum", "forward"));
   const Tensor<T> loss = matrix_in(saved.loss, rows, rep());
   parts_.backend.run(TokenLoss<T>{target.data, saved.sums.data(), plain, batch.weights(), loss.data,
-                                  rows, slice_.global, smoothing_});
+                                  rows, vocabulary, smoothing_});
   parts_.records.tokens(Phase::loss, "loss.token", loss);
 }
 

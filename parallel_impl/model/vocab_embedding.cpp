@@ -32,8 +32,10 @@ Tensor<T> VocabEmbedding<T>::forward(const MicroBatch<T>& batch, Saved& saved) c
 template <class T>
 void VocabEmbedding<T>::add_positions(Tensor<T>& out) const {
   if (positions_ != nullptr) {
+    const bool local = parts_.faults.fires("positions_of_local_rows");
     parts_.backend.run(AddPositions<T>{out.data, positions_->value, out.rows, out.columns,
-                                       parts_.model.sequence, parts_.extent.stream.first});
+                                       parts_.model.sequence,
+                                       local ? 0 : parts_.extent.stream.first});
     parts_.records.features(Phase::forward, "embed.sum", out);
   }
 }

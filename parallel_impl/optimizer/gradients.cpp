@@ -8,6 +8,7 @@
 
 #include "parallel_impl/model/rank_parts.hpp"
 #include "parallel_impl/optimizer/exact_sum.hpp"
+#include "parallel_impl/optimizer/planted_gradients.hpp"
 
 namespace meshparity {
 namespace {
@@ -56,6 +57,7 @@ void Gradients<T>::record_contribution(const Param<T>& param, int step) {
 
 template <class T>
 void Gradients<T>::sum_over_dp(int step) {
+  plant_in_gradients(parts_.faults, parts_.backend, params_, parts_.sequence_parallel);
   for (Param<T>& param : params_.all()) {
     record_contribution(param, step);
     const FaultPlace place = {param.spec.layer, "grad.dp", "grad", step, parts_.mesh.rank()};
@@ -154,7 +156,8 @@ bool Gradients<T>::found_infinity(int step) {
 template <class T>
 bool Gradients<T>::counts_here(const Param<T>& param) const {
   const bool holds_it_first = param.slice.shard_dim >= 0 ? param.slice.copy == 0 : tp_.index == 0;
-  return !param.is_tied() && holds_it_first;
+  return !param.is_tied() &&
+         (holds_it_first || parts_.faults.fires("norm_counts_every_copy", param.spec.layer));
 }
 
 template <class T>
@@ -168,9 +171,14 @@ double Gradients<T>::norm(int step) {
       }
     }
   }
-  parts_.comm.all_reduce(tp_, squares.mergeable(), ReduceOp::sum,
-                         Site{-1, "norm", "scalar", step, 0});
-  return std::sqrt(squares.value());
+  const Site site{-1, "norm", "scalar", step, 0};
+  if (parts_.faults.fires("norm_of_plain_sums")) {
+    return std::sqrt(plain_sum_over(tp_, squares.value(), parts_.comm, site));
+  }
+  parts_.comm.all_reduce(tp_, squares.mergeable(), ReduceOp::sum, site);
+  const double norm = std::sqrt(squares.value());
+  const bool narrow = parts_.faults.fires("norm_in_float");
+  return narrow ? static_cast<double>(static_cast<float>(norm)) : norm;
 }
 
 double clip_coefficient(double limit, double norm) {

@@ -1,6 +1,9 @@
 #include "parallel_impl/optimizer/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "parallel_impl/optimizer/planted_update.hpp"
 
 namespace meshparity {
 
@@ -50,18 +53,28 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
 }
 
 template <class T>
-void Optimizer<T>::show_parameters() {
+void Optimizer<T>::show_parameters(FaultPlan* faults) {
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
-    for (std::vector<Buffer<T>>* moments : {&moment1_, &moment2_}) {
-      Buffer<T>& moment = (*moments)[index];
-      backend_.run(
-          Copy<T>{params_.all()[index].value, moment.data(), static_cast<int>(moment.count())});
-    }
+    const Param<T>& param = params_.all()[index];
+    const bool is_later_shard =
+        param.slice.shard_dim >= 0 &&
+        param.slice.box.start[static_cast<std::size_t>(param.slice.shard_dim)] > 0;
+    const bool late = is_later_shard && faults != nullptr && faults->fires("moment_shard_late");
+    show_parameter(index, moment1_[index], false);
+    show_parameter(index, moment2_[index], late);
   }
 }
 
+/// `late`: from the second element of the slice on, a planted fault.
 template <class T>
-void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
+void Optimizer<T>::show_parameter(std::size_t index, Buffer<T>& moment, bool late) {
+  const int first = late ? 1 : 0;
+  const int count = std::max(0, static_cast<int>(moment.count()) - first);
+  backend_.run(Copy<T>{params_.all()[index].value + first, moment.data(), count});
+}
+
+template <class T>
+AdamW<T> Optimizer<T>::adamw_kernel(std::size_t index, double clip) {
   Param<T>& param = params_.all()[index];
   const auto steps = static_cast<double>(steps_taken_);
   AdamW<T> kernel;
@@ -79,14 +92,17 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
   kernel.weight_decay = static_cast<T>(model_.weight_decay);
   kernel.correction1 = static_cast<T>(1.0 - std::pow(model_.beta1, steps));
   kernel.correction2 = static_cast<T>(1.0 - std::pow(model_.beta2, steps));
-  const FaultPlace place = {param.spec.layer, "optimizer", "update",
-                            static_cast<int>(steps_taken_) - 1, 0};
-  if (faults != nullptr && faults->fires("epsilon_before_correction", place)) {
-    // (sqrt(v) + eps) / sqrt(correction2) instead of sqrt(v / correction2) + eps
-    kernel.epsilon =
-        static_cast<T>(model_.adam_epsilon / std::sqrt(static_cast<double>(kernel.correction2)));
+  return kernel;
+}
+
+template <class T>
+void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
+  const AdamW<T> kernel = adamw_kernel(index, clip);
+  if (faults != nullptr) {
+    run_planted(kernel, *faults, backend_, params_.all()[index].spec.layer);
+  } else {
+    backend_.run(kernel);
   }
-  backend_.run(kernel);
 }
 
 template <class T>

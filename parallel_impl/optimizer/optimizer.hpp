@@ -27,10 +27,12 @@ class Optimizer {
   const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
   const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
   /// Every moment that this rank keeps becomes what its parameter is: for a probe.
-  void show_parameters();
+  void show_parameters(FaultPlan* faults = nullptr);
 
  private:
   void adamw(std::size_t index, double clip, FaultPlan* faults);
+  AdamW<T> adamw_kernel(std::size_t index, double clip);
+  void show_parameter(std::size_t index, Buffer<T>& moment, bool late);
   void sgd(Param<T>& param, double clip);
   void momentum(std::size_t index, double clip);
 

@@ -1,0 +1,27 @@
+// For tests: planted cases run by the real programs, and what the driver's report says of them.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace meshparity {
+
+/// What a run of some cases left: the program's exit code and one line of results a case.
+struct Outcome {
+  int exit_code = -1;
+  std::map<std::string, nlohmann::json> reports;
+};
+
+/// `meshparity run OPTIONS IDS`, with all dumps kept under `out`.
+Outcome run_cases(const std::vector<std::string>& ids, const std::filesystem::path& out,
+                  const std::string& options = "");
+
+/// The first finding of the first check that has one; null without any.
+nlohmann::json first_finding(const nlohmann::json& report);
+
+/// How often planted faults fired in a dump, over all ranks.
+double times_fired(const std::filesystem::path& dump);
+
+}  // namespace meshparity
