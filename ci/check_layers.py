@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-HOOKS = ("fault_plan", "fault_registry")
+HOOKS = ("fault_plan", "fault_registry", "fault_lists", "faults_of_")
 MAY_INCLUDE = {
     "fixtures": {"fixtures"},
     "fault_hooks": {"fixtures", "fault_hooks"},
