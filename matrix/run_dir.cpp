@@ -39,6 +39,16 @@ RunDir RunDir::create(const fs::path& root) {
   }
 }
 
+RunDir RunDir::reopen(const fs::path& root) {
+  RunDir found(fs::absolute(root).lexically_normal());
+  if (root.empty() || !fs::is_regular_file(found.plan())) {
+    throw UsageError(fmt::format(
+        "there is no run to resume in \"{}\": it holds no plan.json; name its folder with --out",
+        root.string()));
+  }
+  return found;
+}
+
 RunDir RunDir::create_by_time(const fs::path& parent) {
   const std::string now = utc_now();
   fs::path root = parent / now;

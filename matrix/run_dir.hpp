@@ -13,6 +13,8 @@ class RunDir {
  public:
   /// Throws UsageError when the folder exists and is not empty, or cannot be written.
   static RunDir create(const std::filesystem::path& root);
+  /// The folder of a run that was interrupted. Throws UsageError when there is none.
+  static RunDir reopen(const std::filesystem::path& root);
   /// <parent>/<UTC time> with a link <parent>/latest to it.
   static RunDir create_by_time(const std::filesystem::path& parent);
 
@@ -20,6 +22,7 @@ class RunDir {
   std::filesystem::path plan() const { return root_ / "plan.json"; }
   std::filesystem::path results() const { return root_ / "results.jsonl"; }
   std::filesystem::path report() const { return root_ / "report.md"; }
+  std::filesystem::path junit() const { return root_ / "junit.xml"; }
   /// Job files and logs.
   std::filesystem::path launches() const { return root_ / "launches"; }
   std::filesystem::path case_folder(const std::string& id) const { return root_ / id; }

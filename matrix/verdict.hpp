@@ -89,7 +89,8 @@ struct CaseReport {
   std::string not_run;                      // a reason: then there is no verdict
   std::vector<CheckResult> checks;          // in the order of contracts.md §4
   double seconds = 0;
-  std::string replay;  // the command that runs just this again
+  std::string content;  // hash of what decides the result (run_content.hpp)
+  std::string replay;   // the command that runs just this again
 };
 
 /// The gravest of the checks with evidence; inconclusive when there is none.

@@ -173,6 +173,7 @@ Json to_json(const CaseReport& report) {
           {"verdict", report.not_run.empty() ? verdict_name(report.verdict) : "not run"},
           {"not_run", report.not_run},
           {"seconds", number(report.seconds)},
+          {"content", report.content},
           {"replay", report.replay},
           {"checks", list_to_json(report.checks)}};
 }
@@ -187,6 +188,7 @@ CaseReport report_from(const Json& json) {
     report.verdict = verdict_from(json.at("verdict"));
   }
   report.seconds = number_from(json.at("seconds"));
+  report.content = json.at("content");
   report.replay = json.at("replay");
   for (const Json& check : json.at("checks")) {
     report.checks.push_back(check_from(check));

@@ -23,6 +23,18 @@ void ResultStore::append(const CaseReport& report) {
   }
 }
 
+void replace_results(const std::filesystem::path& file, const std::vector<CaseReport>& reports) {
+  const std::filesystem::path fresh = file.string() + ".new";
+  std::filesystem::remove(fresh);
+  {
+    ResultStore store(fresh);
+    for (const CaseReport& report : reports) {
+      store.append(report);
+    }
+  }
+  std::filesystem::rename(fresh, file);
+}
+
 std::vector<CaseReport> read_results(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {

@@ -25,6 +25,9 @@ class ResultStore {
 /// newline is what an interrupted run leaves, and is left out.
 std::vector<CaseReport> read_results(const std::filesystem::path& file);
 
+/// Puts these in the file's place, whole or not at all. Throws Error when the disk refuses.
+void replace_results(const std::filesystem::path& file, const std::vector<CaseReport>& reports);
+
 /// <folder>/report.json, indented.
 void write_report(const std::filesystem::path& folder, const CaseReport& report);
 

@@ -10,8 +10,12 @@ std::string compiler() {
   return MESHPARITY_COMPILER;
 }
 
+std::filesystem::path this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
+
 Programs programs_beside() {
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto here = this_program().parent_path();
   return {here / "meshparity-reference", here / "meshparity-worker"};
 }
 

@@ -9,6 +9,8 @@ namespace meshparity {
 
 /// The tree that this program was built from: model specs, suites, and the commit.
 std::filesystem::path source_folder();
+/// This program's own file.
+std::filesystem::path this_program();
 /// The compiler that built this program.
 std::string compiler();
 /// meshparity-reference and meshparity-worker beside this executable.

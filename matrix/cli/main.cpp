@@ -84,6 +84,8 @@ void add_run(CLI::App& app, CommandLine& line) {
                   "with case ids: instead of judging them, demand this exact relation")
       ->take_all();
   add_running(verb, line.run);
+  verb.add_flag("--resume", line.run.resume,
+                "go on with the interrupted run in --out: results that still hold stay");
   add_choice<Keep>(verb, "--keep", line.run.keep, "dumps that stay: all, failed (default) or none",
                    {{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}});
   add_choice<Level>(verb, "--level", line.run.level, "detail of the dumps: standard (default), all",

@@ -24,6 +24,7 @@ struct RunOptions {
   CaseOptions cases;
   Programs programs;
   std::filesystem::path out;  // empty: build/runs/<UTC time>
+  bool resume = false;        // go on with the run in `out`
   int jobs = 0;               // 0: as many as there are cores
   Keep keep = Keep::failed;
   Level level = Level::standard;
