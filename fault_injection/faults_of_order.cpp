@@ -83,15 +83,17 @@ std::vector<NamedFault> faults_of_order() {
        .relation = "rank_order",
        .related_record = "layer0.attn.out",
        .related = cases({"gpt-micro.dp2-tp4.steps1", "llama-micro.dp2-tp4.steps1"})},
-      // The clip norm is a plain sum of doubles over the ranks, in the order of their numbers.
+      // The clip norm is a plain sum of doubles over the ranks, in the order of their numbers. The
+      // root
+      // hides two thirds of the differences, so the case has steps enough for several to remain.
       {.name = "norm_of_plain_sums",
        .kind = "order of a sum",
        .role = "norm",
        .phase = "scalar",
-       .invisible_in = cases({"gpt-micro.dp2-tp4.plain"}),
+       .invisible_in = cases({"llama-micro.dp2-tp4.steps12"}),
        .relation = "rank_order",
        .related_record = "grad_norm",
-       .related = cases({"gpt-micro.dp2-tp4.plain"})},
+       .related = cases({"llama-micro.dp2-tp4.steps12"})},
       // Both uses of a tied weight are added in one buffer where rows are cut.
       {.name = "tied_grads_in_one_buffer",
        .kind = "order of a sum",

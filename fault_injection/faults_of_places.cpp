@@ -162,7 +162,7 @@ std::vector<NamedFault> faults_of_places() {
        .role = "shard",
        .phase = "initialise",
        .acts_in = probes({"gpt-micro.tp2", "llama-micro.dp2-tp2"}),
-       .invisible_in = probes({"gpt-micro.single", "gpt-micro.dp2"}),
+       .invisible_in = cases({"gpt-micro.tp2.plain", "llama-micro.dp2-tp2.steps1"}),
        .check = "coverage",
        .record = "embed.weight"},
   };

@@ -11,12 +11,12 @@ namespace meshparity {
 
 Outcome run_cases(const std::vector<std::string>& ids, const std::filesystem::path& out,
                   const std::string& options) {
-  std::string command = fmt::format("{} run --cache {} --out {} --keep all {}", MESHPARITY_PROGRAM,
-                                    MESHPARITY_CACHE, out.string(), options);
+  std::string command = fmt::format("{} run --cache {} --out {} --keep all", MESHPARITY_PROGRAM,
+                                    MESHPARITY_CACHE, out.string());
   for (const std::string& id : ids) {
     command += " " + id;
   }
-  command += " > /dev/null";
+  command += " " + options + " > /dev/null";
   Outcome run;
   run.exit_code = WEXITSTATUS(std::system(command.c_str()));
   std::ifstream results(out / "results.jsonl");

@@ -14,7 +14,7 @@ struct Outcome {
   std::map<std::string, nlohmann::json> reports;
 };
 
-/// `meshparity run OPTIONS IDS`, with all dumps kept under `out`.
+/// `meshparity run IDS OPTIONS`, with all dumps kept under `out`.
 Outcome run_cases(const std::vector<std::string>& ids, const std::filesystem::path& out,
                   const std::string& options = "");
 

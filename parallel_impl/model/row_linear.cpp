@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "parallel_impl/model/linear.hpp"
+#include "parallel_impl/model/planted_products.hpp"
 #include "parallel_impl/model/stream.hpp"
 
 namespace meshparity {
@@ -58,6 +58,10 @@ template <class T>
 void RowLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) const {
   x.demand(shard(1));
   grad_out.demand(rep());
+  if (adds_onto_running_sum(parts_, weight_)) {
+    add_row_by_row(parts_, weight_, x, grad_out);
+    return;
+  }
   parts_.backend.run(transposed_product(x, grad_out, parts_.work.param_grad.data()));
   add_param_grad(parts_, weight_);
 }

@@ -162,18 +162,20 @@ bool Gradients<T>::counts_here(const Param<T>& param) const {
 
 template <class T>
 double Gradients<T>::norm(int step) {
+  const bool is_plain = parts_.faults.fires("norm_of_plain_sums");
+  PlainNorm plain(tp_);
   ExactSum squares;
   for (const Param<T>& param : params_.all()) {
     if (counts_here(param)) {
       for (const T value : logical_on_host(param, parts_.backend)) {
         const auto wide = static_cast<double>(value);
-        squares.add(wide * wide);
+        is_plain ? plain.add(wide * wide) : squares.add(wide * wide);
       }
     }
   }
   const Site site{-1, "norm", "scalar", step, 0};
-  if (parts_.faults.fires("norm_of_plain_sums")) {
-    return std::sqrt(plain_sum_over(tp_, squares.value(), parts_.comm, site));
+  if (is_plain) {
+    return plain.norm(parts_.comm, site);
   }
   parts_.comm.all_reduce(tp_, squares.mergeable(), ReduceOp::sum, site);
   const double norm = std::sqrt(squares.value());

@@ -1,12 +1,10 @@
 #include "parallel_impl/optimizer/planted_gradients.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cassert>
+#include <cmath>
 
 #include "parallel_impl/comm/planted_group.hpp"
-#include "parallel_impl/optimizer/exact_sum.hpp"
 
 namespace meshparity {
 namespace {
@@ -50,17 +48,22 @@ void plant_in_gradients(FaultPlan& faults, Backend<T>& backend, Parameters<T>& p
   }
 }
 
-double plain_sum_over(const CommGroup& group, double own, Comm& comm, const Site& site) {
-  std::array<std::int64_t, ExactSum::kWords> words{};
-  assert(group.size() <= ExactSum::kWords);
-  words[static_cast<std::size_t>(group.index)] = std::bit_cast<std::int64_t>(own);
-  comm.all_reduce(group, std::span<std::int64_t>(words), ReduceOp::sum, site);
+void PlainNorm::add(double square) {
+  std::int64_t& word = words_[first_of(group_.index) + added_++ % parts_];
+  word = std::bit_cast<std::int64_t>(std::bit_cast<double>(word) + square);
+}
+
+double PlainNorm::norm(Comm& comm, const Site& site) {
+  comm.all_reduce(group_, std::span<std::int64_t>(words_), ReduceOp::sum, site);
   double sum = 0;
-  for (const int rank : reordered(group).ranks) {
-    const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank);
-    sum += std::bit_cast<double>(words[static_cast<std::size_t>(place - group.ranks.begin())]);
+  for (const int rank : reordered(group_).ranks) {
+    const auto place = std::find(group_.ranks.begin(), group_.ranks.end(), rank);
+    const std::size_t first = first_of(static_cast<int>(place - group_.ranks.begin()));
+    for (std::size_t part = 0; part < parts_; ++part) {
+      sum += std::bit_cast<double>(words_[first + part]);
+    }
   }
-  return sum;
+  return std::sqrt(sum);
 }
 
 template void plant_in_gradients(FaultPlan& faults, Backend<double>& backend,
