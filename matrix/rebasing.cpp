@@ -21,66 +21,38 @@ LaunchOutcome not_prepared(const std::exception& error) {
 }  // namespace
 
 Rebasing::Rebasing(LaunchSettings settings, std::function<void(const std::string&)> note)
-    : settings_(std::move(settings)), note_(std::move(note)) {
+    : settings_(std::move(settings)),
+      note_(std::move(note)),
+      takers_(static_cast<std::size_t>(std::max(1, settings_.side_by_side))),
+      launching_(static_cast<int>(takers_), kWaiting) {
   settings_.mode = "--rebase";
   settings_.options = {"--threads", "1"};  // launches share the cores with those of candidates
-  takers_ = static_cast<std::size_t>(std::max(1, settings_.side_by_side));
   settings_.side_by_side = 1;
-  for (std::size_t i = 0; i < takers_; ++i) {
-    threads_.emplace_back([this] { work(); });
-  }
 }
 
-Rebasing::~Rebasing() {
+// Every rebase brings a task, but a task launches all that is its share: later ones find less.
+void Rebasing::give(Rebase rebase) {
   {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
+    waiting_.push_back(std::move(rebase));
   }
-  changed_.notify_all();
-}
-
-void Rebasing::give(Rebase rebase) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.size() < kWaiting; });
-  waiting_.push_back(std::move(rebase));
-  changed_.notify_all();
+  launching_.give([this] { launch(take()); });
 }
 
 void Rebasing::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  changed_.notify_all();
-  threads_.clear();  // joins
-  if (thrown_) {
-    std::rethrow_exception(std::exchange(thrown_, nullptr));
-  }
+  launching_.finish();
 }
 
-/// An equal share of what waits; empty at the end.
+/// An equal share of what waits; empty when others took it all.
 std::vector<Rebase> Rebasing::take() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  const std::lock_guard lock(mutex_);
   const std::size_t share = (waiting_.size() + takers_ - 1) / takers_;
   std::vector<Rebase> batch;
-  while (!waiting_.empty() && batch.size() < std::min(share, kJobsOfLaunch)) {
+  while (batch.size() < std::min(share, kJobsOfLaunch)) {
     batch.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
-  changed_.notify_all();
   return batch;
-}
-
-void Rebasing::work() {
-  for (auto batch = take(); !batch.empty(); batch = take()) {
-    try {
-      launch(batch);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      thrown_ = thrown_ ? thrown_ : std::current_exception();
-    }
-  }
 }
 
 std::filesystem::path Rebasing::new_folder() {
