@@ -32,7 +32,9 @@ DOORS = {
     r"^mpi\.h": r"^parallel_impl/(comm/mpi_|worker_main)",
     r"^nccl\.h": r"^parallel_impl/comm/nccl_",
     r"^(cuda|cublas|nvtx)": r"\.cuh?$|^parallel_impl/comm/nccl_",
-    r"^Eigen/": r"^reference/",
+    # A benchmark may stand beside what it is compared with.
+    r"^Eigen/": r"^reference/|_bench\.cpp$",
+    r"^cblas": r"_bench\.cpp$",
     r"^openssl/": r"^fixtures/content_hash\.cpp$",
     r"^CLI/": r"^matrix/cli/|_main\.cpp$",
     r"^Random123/": r"_test\.cpp$",

@@ -32,8 +32,8 @@ def linear(x, weights, name):
 
 def rope(model, x):
     width = model["head_dim"]
-    at = torch.arange(x.shape[1], dtype=torch.float64) + model["position_offset"]
-    angle = at[:, None] * model["rope_base"] ** (-torch.arange(0, width, 2).double() / width)
+    at = torch.arange(x.shape[1], dtype=x.dtype) + model["position_offset"]
+    angle = at[:, None] * model["rope_base"] ** (-torch.arange(0, width, 2).to(x.dtype) / width)
     cos, sin = angle.cos()[:, None], angle.sin()[:, None]
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
@@ -127,10 +127,10 @@ def shapes(model):
 
 
 class TorchStep:
-    def __init__(self, model):
+    def __init__(self, model, dtype=torch.float64):
         torch.manual_seed(1)
         self.model = model
-        self.weights = {name: (0.1 * torch.randn(shape, dtype=torch.float64)).requires_grad_()
+        self.weights = {name: (0.1 * torch.randn(shape, dtype=dtype)).requires_grad_()
                         for name, shape in shapes(model)}
         size = (model["global_batch"], model["sequence"] + 1)
         self.tokens = torch.randint(model["vocabulary"], size)
