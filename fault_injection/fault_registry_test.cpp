@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -54,9 +55,32 @@ TEST(FaultRegistry, DeclaresForEachFaultWhatATestNeeds) {
     EXPECT_EQ(fault.acts_in.empty(), fault.check.empty());
     EXPECT_EQ(fault.related.empty(), fault.relation.empty());
     EXPECT_TRUE(!fault.acts_in.empty() || !fault.related.empty() || fault.kind == "harmless");
-    const bool names_none = fault.acts_in.empty() || fault.check == "collectives";
+    const std::set<std::string> about_calls = {"", "liveness", "collectives"};
+    const bool names_none = about_calls.count(fault.check) > 0;
     EXPECT_TRUE(names_none ? fault.record.empty() : standard_holds(fault.record)) << fault.record;
   }
+}
+
+TEST(FaultRegistry, HasThreeMechanismsOfEachKindAtLeast) {
+  std::map<std::string, int> mechanisms;
+  for (const NamedFault& fault : fault_registry()) {
+    mechanisms[fault.kind] += fault.kind == "harmless" ? 3 : 1;
+  }
+  EXPECT_EQ(mechanisms.size(), 11U);
+  for (const auto& [kind, count] : mechanisms) {
+    EXPECT_GE(count, 3) << kind;
+  }
+}
+
+// axis_took_effect alone is no verdict.
+TEST(FaultRegistry, HasAFaultThatEachCheckFindsFirst) {
+  std::set<std::string> checks;
+  for (const NamedFault& fault : fault_registry()) {
+    checks.insert(fault.check);
+  }
+  EXPECT_EQ(checks,
+            (std::set<std::string>{"", "liveness", "coverage", "replicas", "forward", "logits",
+                                   "loss", "backward", "grad", "scalar", "step", "collectives"}));
 }
 
 TEST(FaultRegistry, NamesCasesThatAreCanonicalBuiltAndTakeTheFault) {

@@ -9,7 +9,7 @@ std::vector<NamedFault> faults_of_order() {
       // wrong at first. Every rank does the same; only the update's own law tells, at each step
       // anew.
       {.name = "epsilon_before_correction",
-       .kind = "order of an update",
+       .kind = "order",
        .role = "optimizer",
        .phase = "update",
        .acts_in = cases({"gpt-micro.single.plain", "gpt-micro.dp2-tp2.steps1"}),
@@ -18,7 +18,7 @@ std::vector<NamedFault> faults_of_order() {
        .record = "embed.weight"},
       // Decay after the step instead of before: 1e-8 of a parameter.
       {.name = "decay_after_update",
-       .kind = "order of an update",
+       .kind = "order",
        .role = "optimizer",
        .phase = "update",
        .acts_in = cases({"gpt-micro.single.steps1", "llama-micro.dp2-tp2.steps1"}),
@@ -27,7 +27,7 @@ std::vector<NamedFault> faults_of_order() {
        .record = "embed.weight"},
       // Decay goes through the moments, as L2 regularisation would.
       {.name = "decay_in_gradient",
-       .kind = "order of an update",
+       .kind = "order",
        .role = "optimizer",
        .phase = "update",
        .acts_in = cases({"gpt-micro.single.steps1", "llama-micro.tp2.steps1"}),
@@ -55,6 +55,16 @@ std::vector<NamedFault> faults_of_order() {
        .invisible_in = cases({"gpt-micro.tp2.steps1"}),
        .check = "forward",
        .record = "layer0.attn.context"},
+      // The same before the head: every record of the blocks is right.
+      {.name = "permute_head_gather",
+       .kind = "order",
+       .role = "head",
+       .phase = "forward",
+       .verb = CommVerb::permute,
+       .acts_in = cases({"gpt-micro.tp2.sp-steps1", "llama-micro.dp2-tp2.sp-steps1"}),
+       .invisible_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2.steps1"}),
+       .check = "logits",
+       .record = "logits"},
       // Rows are scattered in the reverse order of the ranks (B40).
       {.name = "permute_row_scatter",
        .kind = "order",

@@ -8,7 +8,7 @@ std::vector<NamedFault> faults_of_places() {
       // Learned positions count from a rank's first row where rows are cut. Where that row begins a
       // sample nothing is wrong: tp 2 has 10 rows of samples of 5.
       {.name = "positions_of_local_rows",
-       .kind = "position",
+       .kind = "mask or position",
        .role = "embed",
        .phase = "forward",
        .acts_in = cases({"gpt-micro.tp4.sp-mb2-steps1", "gpt-micro.dp4-tp2.sp-steps1"}),
@@ -18,7 +18,7 @@ std::vector<NamedFault> faults_of_places() {
        .ranks = {0, 1, 2, 3, 4, 5, 6, 7}},
       // Keys are turned by twice their angle.
       {.name = "keys_turned_twice",
-       .kind = "position",
+       .kind = "mask or position",
        .role = "attn",
        .phase = "forward",
        .acts_in = cases({"mixed-micro.single.steps1", "mixed-micro.tp2.steps1"}),
@@ -27,7 +27,7 @@ std::vector<NamedFault> faults_of_places() {
        .record = "layer0.attn.context"},
       // A query sees the key after its own (B48).
       {.name = "causal_ahead",
-       .kind = "mask",
+       .kind = "mask or position",
        .role = "attn",
        .phase = "forward",
        .acts_in = cases({"gpt-micro.single.steps1", "llama-micro.tp2.steps1"}),
@@ -36,7 +36,7 @@ std::vector<NamedFault> faults_of_places() {
        .record = "layer0.attn.context"},
       // Padding of the vocabulary takes part in the sum of exponentials.
       {.name = "padding_in_normaliser",
-       .kind = "mask",
+       .kind = "mask or position",
        .role = "loss",
        .phase = "loss",
        .acts_in = cases({"gpt-micro.single.steps1", "mixed-micro.tp4.steps1"}),
@@ -45,7 +45,7 @@ std::vector<NamedFault> faults_of_places() {
        .record = "loss.token"},
       // The last sample before another micro-batch counts as one of full length.
       {.name = "border_length_ignored",
-       .kind = "mask",
+       .kind = "mask or position",
        .role = "loss",
        .phase = "loss",
        .acts_in = cases({"gpt-micro.single.mb2-steps1", "llama-micro.dp2.mb2-steps1"}),

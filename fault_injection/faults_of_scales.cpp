@@ -14,6 +14,17 @@ std::vector<NamedFault> faults_of_scales() {
        .invisible_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.single.steps1"}),
        .check = "grad",
        .record = "head.weight"},
+      // Each replica divides by its own tokens.
+      {.name = "tokens_of_own_replica",
+       .kind = "wrong scaling",
+       .role = "tokens",
+       .phase = "scalar",
+       .verb = CommVerb::skip,
+       .whole_group = true,
+       .acts_in = cases({"gpt-micro.dp2.steps1", "llama-micro.dp2-tp2.steps1"}),
+       .invisible_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.single.mb2-steps1"}),
+       .check = "replicas",
+       .record = "loss"},
       // Divided by the micro-batches beside the tokens of all of them (sibling of B29).
       {.name = "mb_mean_too",
        .kind = "wrong scaling",

@@ -27,6 +27,17 @@ std::vector<NamedFault> faults_of_sums() {
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.tp2.steps1"}),
        .check = "replicas",
        .record = "layer0.norm1.weight"},
+      // No gradient is summed over dp: a probe counts one contribution instead of all.
+      {.name = "skip_every_dp_grad",
+       .kind = "missing reduction",
+       .role = "grad.dp",
+       .phase = "grad",
+       .verb = CommVerb::skip,
+       .whole_group = true,
+       .acts_in = probes({"gpt-micro.dp2", "gpt-micro.dp2-tp2"}),
+       .invisible_in = probes({"gpt-micro.single", "gpt-micro.tp2"}),
+       .check = "coverage",
+       .record = "head.weight"},
       // With cut rows a rank has its own rows' share of a norm's gradient, which nobody sums (B01).
       {.name = "skip_sp_grad",
        .kind = "missing reduction",
@@ -71,6 +82,17 @@ std::vector<NamedFault> faults_of_sums() {
        .invisible_in = cases({"gpt-micro.dp2.steps1"}),
        .check = "replicas",
        .record = "loss.token"},
+      // One rank leaves a sum out and goes on (B68, B72): its peers wait for one who has ended.
+      {.name = "norm_sum_left_by_one",
+       .kind = "missing reduction",
+       .role = "norm",
+       .phase = "scalar",
+       .verb = CommVerb::skip,
+       .where = "r1",
+       .acts_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
+       .invisible_in = cases({"gpt-micro.dp2.steps1", "llama-micro.dp4.steps1"}),
+       .check = "liveness",
+       .step = -1},
       // The last element of a sum stays a rank's own (B57). Where the vocabulary is padded it is
       // padding.
       {.name = "drop_grad_tail",
@@ -85,7 +107,7 @@ std::vector<NamedFault> faults_of_sums() {
       // The bias of the row-parallel attention output is added on every rank before the sum, so the
       // sum holds it tp times. All copies agree; only the reference tells.
       {.name = "rowbias_every_rank",
-       .kind = "double counting",
+       .kind = "double reduction or counting",
        .role = "attn.out",
        .phase = "forward",
        .acts_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.dp2-tp2.plain"}),
@@ -94,7 +116,7 @@ std::vector<NamedFault> faults_of_sums() {
        .record = "layer0.attn.out"},
       // The sum of a row-parallel linear is summed again (B15).
       {.name = "repeat_row_sum",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "attn.out",
        .phase = "forward",
        .verb = CommVerb::twice,
@@ -105,7 +127,7 @@ std::vector<NamedFault> faults_of_sums() {
        .record = "layer0.attn.out"},
       // Each gradient is summed over dp two times. All copies agree.
       {.name = "repeat_dp_grad",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "grad.dp",
        .phase = "grad",
        .verb = CommVerb::twice,
@@ -116,7 +138,7 @@ std::vector<NamedFault> faults_of_sums() {
        .record = "head.weight"},
       // The normaliser holds the whole vocabulary once a rank: log tp is added to each loss (B32).
       {.name = "repeat_loss_sum",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "loss.sum",
        .phase = "forward",
        .verb = CommVerb::twice,
@@ -127,7 +149,7 @@ std::vector<NamedFault> faults_of_sums() {
        .record = "loss.token"},
       // Weights that every tensor rank holds whole count in the clip norm once a rank (B12).
       {.name = "norm_counts_every_copy",
-       .kind = "double counting",
+       .kind = "double reduction or counting",
        .role = "norm",
        .phase = "scalar",
        .acts_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
@@ -137,7 +159,7 @@ std::vector<NamedFault> faults_of_sums() {
       // Squares are summed over dp too though gradients are equal there: the norm grows by its root
       // (B11).
       {.name = "norm_over_world",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "norm",
        .phase = "scalar",
        .verb = CommVerb::everyone,
@@ -148,7 +170,7 @@ std::vector<NamedFault> faults_of_sums() {
        .record = "grad_norm"},
       // A maximum is made twice, which changes no value: only the list of calls tells.
       {.name = "repeat_loss_max",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "loss.max",
        .phase = "forward",
        .verb = CommVerb::twice,
@@ -158,7 +180,7 @@ std::vector<NamedFault> faults_of_sums() {
        .check = "collectives"},
       // Rows are gathered twice, which changes no value.
       {.name = "repeat_row_gather",
-       .kind = "double reduction",
+       .kind = "double reduction or counting",
        .role = "attn.qkv",
        .phase = "forward",
        .verb = CommVerb::twice,
