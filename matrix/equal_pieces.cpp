@@ -186,4 +186,25 @@ RecordDifference compare_record(const RecordPair& pair, const std::vector<HeldPi
   return same_pieces(pieces, right) ? compare_pieces(pair, pieces) : compare_copies(pair, pieces);
 }
 
+std::optional<double> relative_distance(const RecordPair& pair,
+                                        const std::vector<HeldPiece>& pieces) {
+  const Shape shape = shape_of(pieces);
+  if (shape != shape_of(pair.right.pieces(pair.key))) {
+    return std::nullopt;
+  }
+  const WholeCopy a = whole_copy(pair.left, pair.key, shape);
+  const WholeCopy b = whole_copy(pair.right, pair.key, shape);
+  const std::int64_t elements = elements_of(shape);
+  if (first_violation(a.copy, elements, {}) || first_violation(b.copy, elements, {})) {
+    return std::nullopt;
+  }
+  double error = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    error += (a.values[i] - b.values[i]) * (a.values[i] - b.values[i]);
+    size += a.values[i] * a.values[i];
+  }
+  return error == 0 ? 0 : std::sqrt(error / size);
+}
+
 }  // namespace meshparity

@@ -1,5 +1,6 @@
 // One record of two dumps by equality.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,11 @@ struct RecordDifference {
 /// Both sides hold the record; `pieces` are the left side's. Piece by piece where both sides hold
 /// the same pieces, else by one whole copy of each side.
 RecordDifference compare_record(const RecordPair& pair, const std::vector<HeldPiece>& pieces);
+
+/// |left - right| / |left| as Frobenius norms over one whole copy of each side; 0 where they are
+/// equal, infinite where only the left side is zero. Nothing when a side does not hold the record
+/// exactly once or the shapes differ.
+std::optional<double> relative_distance(const RecordPair& pair,
+                                        const std::vector<HeldPiece>& pieces);
 
 }  // namespace meshparity

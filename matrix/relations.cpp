@@ -91,6 +91,18 @@ Partner without_tensor_parallelism(const CaseSpec& spec) {
   return run;
 }
 
+// What rounding does to a layout, beside what it does to one process of the same precision.
+Partner one_rank(const CaseSpec& spec) {
+  if (spec.precision == Precision::fp64 || spec.mesh.world_size() == 1) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.mesh = MeshShape();
+  run.spec.sequence_parallel = false;
+  run.spec.order = kDefaultOrder;
+  return run;
+}
+
 bool every_record(const RecordSpec&, const Table&) {
   return true;
 }
@@ -116,7 +128,15 @@ bool before_first_tensor_sum(const RecordSpec& record, const Table& table) {
   return record.phase == Phase::forward && record.order <= context.order;
 }
 
-constexpr std::array<Relation, 9> kRelations = {{
+// A key bias that softmax cannot see has a gradient of nothing but rounding, and so have its
+// moments.
+bool more_than_rounding(const RecordSpec& record, const Table& table) {
+  return std::none_of(table.begin(), table.end(), [&](const RecordSpec& each) {
+    return each.zero_expected && each.name == record.name;
+  });
+}
+
+constexpr std::array<Relation, 10> kRelations = {{
     {"repeat", "the same case twice", the_same, every_record},
     {"level", "the level of the dump changes no result", at_level_standard, every_record},
     {"procs", "threads and processes", on_procs, every_record},
@@ -127,6 +147,8 @@ constexpr std::array<Relation, 9> kRelations = {{
     {"sp", "sequence parallelism and none", without_sequence_parallelism, outside_cut_rows, true},
     {"tp1", "tensor parallelism and none, up to the first sum", without_tensor_parallelism,
      before_first_tensor_sum, true},
+    {"world1", "the distance to one process of the same precision", one_rank, more_than_rounding,
+     false, true},
 }};
 
 }  // namespace

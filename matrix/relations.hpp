@@ -1,5 +1,5 @@
-// The exact relations of contracts.md §6 as data: one row says which case must equal which other, and
-// in which records. Equality is == on every element.
+// The exact relations of contracts.md §6 as data: one row says which case must equal which other,
+// and in which records. Equality is == on every element.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,6 +27,7 @@ struct Relation {
   /// Whether the row speaks of a record, given the records of a step.
   bool (*selects)(const RecordSpec& record, const std::vector<RecordSpec>& table);
   bool first_step_only = false;
+  bool measured = false;  // the distance is told, equality is not demanded
 };
 
 std::span<const Relation> relation_table();

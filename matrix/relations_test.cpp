@@ -44,6 +44,13 @@ TEST(Relations, NamesEachPartner) {
             "gpt-micro.dp2.mb2.fp64.host-threads");
 }
 
+TEST(Relations, MeasuresAPrecisionAgainstItsOwnSingleProcess) {
+  EXPECT_EQ(partner_of("world1", "gpt-micro.dp2-tp2.sp-mb2.fp32.host-threads"),
+            "gpt-micro.single.mb2.fp32.host-threads");
+  EXPECT_EQ(partner_of("world1", "gpt-micro.dp2.plain.fp64.host-threads"), "nothing");
+  EXPECT_TRUE(find_relation("world1").measured);
+}
+
 TEST(Relations, SayNothingWhereTheyHaveNoPartner) {
   EXPECT_EQ(partner_of("procs", "gpt-micro.dp2.plain.fp64.host-procs"), "nothing");
   EXPECT_EQ(partner_of("rank_order", "gpt-micro.dp4.plain.fp64.host-threads"), "nothing");

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include "fixtures/error.hpp"
+#include "matrix/distance.hpp"
 #include "matrix/equal_records.hpp"
 #include "matrix/run_case.hpp"
 #include "matrix/run_jobs.hpp"
@@ -56,19 +58,21 @@ CheckResult compared(const PlannedRelation& planned, const Side& first, const Si
   require_readable(left);
   require_readable(right);
   const std::vector<RecordSpec> table = record_table(planned.first.model, planned.first.spec);
-  return check_equal_dumps(
-      left, right, [&](const RecordKey& key) { return selects(*planned.relation, table, key); });
+  const auto chosen = [&](const RecordKey& key) { return selects(*planned.relation, table, key); };
+  return planned.relation->measured ? measure_distance(left, right, chosen)
+                                    : check_equal_dumps(left, right, chosen);
 }
 
 class Relations {
  public:
   Relations(const RunRequest& request, const std::vector<PlannedRelation>& relations,
-            const RunDir& dir, const RunHooks& hooks)
+            const RunDir& dir, const RunHooks& hooks, bool stopped)
       : request_(request),
         relations_(relations),
         dir_(dir),
         hooks_(hooks),
         reports_(relations.size()),
+        stop_(stopped),
         judges_(request.jobs, static_cast<std::size_t>(2 * request.jobs)) {
     for (const PlannedRelation& planned : relations_) {
       const std::size_t first = side_of(planned.first, Level::all, false);
@@ -99,6 +103,7 @@ class Relations {
                             request_.jobs,
                             request_.time_limit,
                             {}};
+    settings.stop = [this] { return stop_.load(); };
     std::filesystem::create_directories(settings.folder);
     return settings;
   }
@@ -155,11 +160,21 @@ class Relations {
     return report;
   }
 
+  bool was_stopped(const Pair& pair) const {
+    return stop_ &&
+           (sides_[pair.first].outcome.never_began || sides_[pair.partner].outcome.never_began);
+  }
+
   void close(std::size_t i) {
     const Pair& pair = pairs_[i];
     CaseReport report = report_of(relations_[i], sides_[pair.first], sides_[pair.partner]);
-    const bool kept = request_.keep == Keep::all ||
-                      (request_.keep == Keep::failed && report.verdict != Verdict::conforms);
+    if (was_stopped(pair)) {
+      report.checks.clear();
+      report.not_run = kFailedFast;
+    } else if (request_.fail_fast && report.verdict == Verdict::diverges) {
+      stop_ = true;
+    }
+    const bool kept = is_kept(report, request_.keep);
     const std::lock_guard lock(mutex_);
     let_go(pair.first, kept);
     let_go(pair.partner, kept);
@@ -182,6 +197,7 @@ class Relations {
   const RunDir& dir_;
   const RunHooks& hooks_;
   std::vector<CaseReport> reports_;
+  std::atomic<bool> stop_;  // something diverged, and that is enough
   std::map<std::string, std::size_t> by_name_;
   std::vector<Side> sides_;
   std::vector<Pair> pairs_;
@@ -193,11 +209,11 @@ class Relations {
 
 std::vector<CaseReport> run_relations(const RunRequest& request,
                                       const std::vector<PlannedRelation>& relations,
-                                      const RunDir& dir, const RunHooks& hooks) {
+                                      const RunDir& dir, const RunHooks& hooks, bool stopped) {
   if (relations.empty()) {
     return {};
   }
-  return Relations(request, relations, dir, hooks).run();
+  return Relations(request, relations, dir, hooks, stopped).run();
 }
 
 }  // namespace meshparity

@@ -15,6 +15,16 @@ std::string number(double value) {
   return fmt::format("{:.3g}", value);
 }
 
+// The second run, where it is not what is headlined.
+void print_not_repeatable(Terminal& terminal, const CaseReport& report, const Finding* headline) {
+  for (const CheckResult& check : report.checks) {
+    const bool told = check.findings.empty() || &check.findings.front() == headline;
+    if (check.check == "repeatable" && !told) {
+      terminal.line("  " + describe_finding(check.findings.front()).front());
+    }
+  }
+}
+
 }  // namespace
 
 void print_table(Terminal& terminal, const std::vector<CaseReport>& reports) {
@@ -48,7 +58,11 @@ void print_relations(Terminal& terminal, const std::vector<CaseReport>& reports)
   for (const CaseReport& report : reports) {
     terminal.line(fmt::format("{:<10}  {}  {:>10}  {} = {}", report.relation,
                               terminal.verdict_word(outcome_word(report), 12),
-                              report.checks.front().compared, report.case_id, report.partner));
+                              report.checks.empty() ? 0 : report.checks.front().compared,
+                              report.case_id, report.partner));
+    for (const std::string& note : report.checks.front().notes) {
+      terminal.line("            " + note);
+    }
   }
 }
 
@@ -67,6 +81,7 @@ void print_causes(Terminal& terminal, const std::vector<CaseReport>& reports) {
     for (const std::string& line : lines) {
       terminal.line("  " + line);
     }
+    print_not_repeatable(terminal, report, cause);
     terminal.line("  again: " + report.replay);
   }
 }
