@@ -141,13 +141,16 @@ bool JobLaunch::must_stop(Launch& launch) {
   const Clock::time_point now = Clock::now();
   const bool too_late = settings_.deadline && now > *settings_.deadline;
   const bool stands = settings_.time_limit && still_for(now) > *settings_.time_limit;
-  if (!too_late && !stands) {
+  const bool stopped = settings_.stop();
+  if (!too_late && !stands && !stopped) {
     return false;
   }
   launch.kill();
   killed_ = true;
-  if (too_late) {
-    end_at_deadline();
+  if (stopped) {
+    end_all(kStopped);
+  } else if (too_late) {
+    end_all("the total budget was reached before this case ended");
   } else {
     end_standing(std::chrono::duration<double>(*settings_.time_limit).count());
   }
@@ -162,10 +165,10 @@ JobLaunch::Clock::duration JobLaunch::still_for(Clock::time_point now) {
   return still;
 }
 
-void JobLaunch::end_at_deadline() {
+void JobLaunch::end_all(const std::string& why) {
   for (std::size_t place = 0; place < part_.size(); ++place) {
     if (ended_[place] == 0) {
-      finish(place, never_began("the total budget was reached before this case ended"), 0);
+      finish(place, never_began(why), 0);
     }
   }
 }

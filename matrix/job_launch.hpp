@@ -14,6 +14,9 @@
 
 namespace meshparity {
 
+/// What is said of jobs that were left because the run was stopped.
+inline constexpr const char* kStopped = "the run was stopped";
+
 /// Of a job that its program never came to.
 LaunchOutcome never_began(std::string what);
 
@@ -41,7 +44,7 @@ class JobLaunch {
   void finish(std::size_t place, const LaunchOutcome& outcome, double seconds);
   bool must_stop(Launch& launch);
   Clock::duration still_for(Clock::time_point now);
-  void end_at_deadline();
+  void end_all(const std::string& why);
   void end_standing(double limit);
   void judge_end(const ProcessEnd& end, JobQueue& queue);
   void blame(const std::string& what);

@@ -9,16 +9,6 @@
 namespace meshparity {
 namespace {
 
-// The board knows ranks only; people want their coordinate.
-LaunchOutcome with_coordinate(LaunchOutcome outcome, const CaseSpec& spec) {
-  const RankGrid grid = RankGrid::dense(spec.mesh, spec.order);
-  const bool known = outcome.rank >= 0 && outcome.rank < grid.world_size();
-  if (outcome.coordinate.empty() && known) {
-    outcome.coordinate = format_coordinate(grid, grid.coordinate(outcome.rank));
-  }
-  return outcome;
-}
-
 Evidence evidence_of(const EndedCase& ended, const RunRequest& request, const RunDir& dir) {
   Evidence evidence;
   evidence.spec = ended.planned.spec;
@@ -59,11 +49,16 @@ CaseReport judged(const EndedCase& ended, const RunRequest& request, const RunDi
   }
 }
 
-bool is_kept(const CaseReport& report, Keep keep) {
-  return keep == Keep::all || (keep == Keep::failed && report.verdict != Verdict::conforms);
-}
-
 }  // namespace
+
+LaunchOutcome with_coordinate(LaunchOutcome outcome, const CaseSpec& spec) {
+  const RankGrid grid = RankGrid::dense(spec.mesh, spec.order);
+  const bool known = outcome.rank >= 0 && outcome.rank < grid.world_size();
+  if (outcome.coordinate.empty() && known) {
+    outcome.coordinate = format_coordinate(grid, grid.coordinate(outcome.rank));
+  }
+  return outcome;
+}
 
 std::string replay_command(const std::string& id, const RunRequest& request) {
   return fmt::format("meshparity replay {}{}", id, request.replay_options);
@@ -81,6 +76,13 @@ CaseReport without_evidence(const std::string& id, const std::string& reason) {
   CaseReport report;
   report.case_id = id;
   report.checks.push_back(std::move(check));
+  return report;
+}
+
+CaseReport not_run(const std::string& id, const std::string& reason) {
+  CaseReport report;
+  report.case_id = id;
+  report.not_run = reason;
   return report;
 }
 
@@ -106,18 +108,29 @@ Job rebase_job(const EndedCase& ended, const RunRequest& request, const RunDir& 
   return job;
 }
 
-CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
+CaseReport judge_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
                       const RunHooks& hooks) {
   CaseReport report = judged(ended, request, dir, hooks);
   report.case_id = ended.planned.id;
   report.seconds = ended.seconds;
   report.replay = replay_command(ended.planned.id, request);
-  if (!is_kept(report, request.keep)) {
-    std::error_code none;  // a dump that stays costs room, no truth
-    std::filesystem::remove_all(dir.dump(ended.planned.id), none);
-    std::filesystem::remove_all(dir.rebased(ended.planned.id), none);
-  }
   return report;
+}
+
+bool is_kept(const CaseReport& report, Keep keep) {
+  const bool failed = report.not_run.empty() && report.verdict != Verdict::conforms;
+  return keep == Keep::all || (keep == Keep::failed && failed);
+}
+
+void let_dumps_go(const CaseReport& report, Keep keep, const RunDir& dir) {
+  if (is_kept(report, keep)) {
+    return;
+  }
+  const std::string& id = report.case_id;
+  for (const std::filesystem::path& dump : {dir.dump(id), dir.rebased(id), dir.again(id)}) {
+    std::error_code none;  // a dump that stays costs room, no truth
+    std::filesystem::remove_all(dump, none);
+  }
 }
 
 }  // namespace meshparity

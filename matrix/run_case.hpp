@@ -17,10 +17,21 @@ struct EndedCase {
 /// A report without evidence: inconclusive, with the reason as its only finding.
 CaseReport without_evidence(const std::string& id, const std::string& reason);
 
-/// Judges, and deletes the dump when `keep` says so. A judge that throws makes the case
-/// inconclusive.
-CaseReport close_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
+inline constexpr const char* kFailedFast = "an earlier case diverged (--fail-fast)";
+/// A report of a case that was not run.
+CaseReport not_run(const std::string& id, const std::string& reason);
+
+/// A judge that throws makes the case inconclusive.
+CaseReport judge_case(const EndedCase& ended, const RunRequest& request, const RunDir& dir,
                       const RunHooks& hooks);
+
+/// Whether dumps that a report rests on stay.
+bool is_kept(const CaseReport& report, Keep keep);
+/// Deletes the dumps of a case whose report is made, unless `keep` says that they stay.
+void let_dumps_go(const CaseReport& report, Keep keep, const RunDir& dir);
+
+/// The board knows ranks only; people want their coordinate.
+LaunchOutcome with_coordinate(LaunchOutcome outcome, const CaseSpec& spec);
 
 /// Puts the candidate's states together in the case's folder; the job restarts the reference from
 /// them. Throws Error when that cannot be.

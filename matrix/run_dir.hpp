@@ -29,6 +29,8 @@ class RunDir {
   std::filesystem::path dump(const std::string& id) const { return root_ / id / "dump"; }
   /// The candidate's states put together, and the reference that was restarted from them.
   std::filesystem::path rebased(const std::string& id) const { return root_ / id / "rebased"; }
+  /// The second run of a case that does not conform.
+  std::filesystem::path again(const std::string& id) const { return root_ / id / "again"; }
   /// The dump of a run that relations speak of.
   std::filesystem::path related(const std::string& name) const {
     return root_ / "relations" / name;

@@ -15,15 +15,24 @@
 namespace meshparity {
 namespace {
 
+/// Empty while another launch may be started.
+std::string why_no_more(const JobQueue& queue, const LaunchSettings& settings) {
+  if (settings.stop()) {
+    return kStopped;
+  }
+  const std::string hopeless = queue.why_hopeless();
+  return hopeless.empty() ? hopeless : hopeless + " (three launches in a row)";
+}
+
 // One of the launches side by side: part after part until none is left.
 void run_parts(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks,
                JobQueue& queue, std::atomic<int>& launches) {
   for (auto part = queue.take(); !part.empty(); part = queue.take()) {
-    while (!part.empty() && queue.why_hopeless().empty()) {
+    while (!part.empty() && why_no_more(queue, settings).empty()) {
       part = JobLaunch(jobs, std::move(part), settings, hooks).run(launches++, queue);
     }
     for (const std::size_t job : part) {
-      hooks.ended(job, never_began(queue.why_hopeless() + " (three launches in a row)"), 0);
+      hooks.ended(job, never_began(why_no_more(queue, settings)), 0);
     }
   }
 }

@@ -21,6 +21,8 @@ struct LaunchSettings {
   std::optional<std::chrono::milliseconds> time_limit;
   /// When nothing more may run; what is unfinished then is inconclusive.
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  /// When it is true launches are killed and none is started; what is unfinished never began.
+  std::function<bool()> stop = [] { return false; };
   std::string mode = "--jobs";            // the option that takes the job file
   std::vector<std::string> options = {};  // further words of the command
   std::vector<std::string> starter = {};  // words before the program: mpirun and its options

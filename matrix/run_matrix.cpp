@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "fixtures/error.hpp"
@@ -10,6 +11,7 @@
 #include "matrix/references.hpp"
 #include "matrix/run_case.hpp"
 #include "matrix/run_jobs.hpp"
+#include "matrix/second_run.hpp"
 #include "matrix/task_pool.hpp"
 
 namespace meshparity {
@@ -21,6 +23,12 @@ std::optional<std::chrono::steady_clock::time_point> deadline_of(const RunReques
   }
   return std::chrono::steady_clock::now() + *request.budget;
 }
+
+/// A case that does not conform, until it has run again.
+struct Doubtful {
+  EndedCase ended;
+  CaseReport report;
+};
 
 // The third and fourth phase. Cases are launched in the order of the request. As soon as a launch
 // lets go of one, the reference is restarted from its states, and then it is judged, while the
@@ -49,6 +57,8 @@ class Candidates {
   void note(const std::string& text);
   void rebase(std::size_t place, const LaunchOutcome& outcome, double seconds);
   void close(const EndedCase& ended, std::size_t place);
+  void report(CaseReport report, std::size_t place);
+  void run_doubtful_again();
 
   const RunRequest& request_;
   const RunDir& dir_;
@@ -56,7 +66,9 @@ class Candidates {
   const std::map<ReferenceKey, Reference>& references_;
   std::vector<CaseReport> reports_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
-  std::mutex one_at_a_time_;  // hooks
+  std::mutex one_at_a_time_;                  // hooks and what stands below
+  std::atomic<bool> stop_{false};             // a case diverged, and that is enough
+  std::map<std::size_t, Doubtful> doubtful_;  // by place: reported after their second run
   TaskPool judges_;
   Rebasing rebasing_;  // gives to the judges
 };
@@ -66,6 +78,7 @@ LaunchSettings Candidates::settings() const {
       request_.programs.worker, dir_.launches() / "worker", request_.jobs, request_.time_limit, {}};
   std::filesystem::create_directories(settings.folder);
   settings.deadline = deadline_;
+  settings.stop = [this] { return stop_.load(); };
   return settings;
 }
 
@@ -83,6 +96,9 @@ void Candidates::note(const std::string& text) {
 
 // A case whose launch died has no states to go on from, and a probe's show indices.
 void Candidates::rebase(std::size_t place, const LaunchOutcome& outcome, double seconds) {
+  if (outcome.never_began && stop_) {
+    return report(not_run(request_.cases[place].id, kFailedFast), place);
+  }
   const EndedCase ended{request_.cases[place], reference_of(place), outcome, seconds};
   if (!outcome.finished || is_probe(ended.planned.spec)) {
     judges_.give([this, ended, place] { close(ended, place); });
@@ -97,10 +113,33 @@ void Candidates::rebase(std::size_t place, const LaunchOutcome& outcome, double 
 }
 
 void Candidates::close(const EndedCase& ended, std::size_t place) {
-  CaseReport report = close_case(ended, request_, dir_, hooks_);
+  CaseReport judged = judge_case(ended, request_, dir_, hooks_);
+  if (request_.fail_fast && judged.verdict == Verdict::diverges) {
+    stop_ = true;
+  }
+  if (request_.second_runs && needs_second_run(ended, judged)) {
+    const std::lock_guard lock(one_at_a_time_);
+    doubtful_.emplace(place, Doubtful{ended, std::move(judged)});
+  } else {
+    report(std::move(judged), place);
+  }
+}
+
+void Candidates::report(CaseReport report, std::size_t place) {
+  let_dumps_go(report, request_.keep, dir_);
   const std::lock_guard lock(one_at_a_time_);
   hooks_.ended(report);
   reports_[place] = std::move(report);
+}
+
+// One after the other, when nothing else runs any more.
+void Candidates::run_doubtful_again() {
+  LaunchSettings alone{request_.programs.worker, dir_.launches() / "again", 1, request_.time_limit,
+                       deadline_};
+  for (auto& [place, doubtful] : doubtful_) {
+    add_second_run(doubtful.ended, request_, dir_, alone, doubtful.report);
+    report(std::move(doubtful.report), place);
+  }
 }
 
 std::vector<CaseReport> Candidates::run() {
@@ -127,6 +166,7 @@ std::vector<CaseReport> Candidates::run() {
   run_jobs(jobs, settings(), hooks);
   rebasing_.finish();
   judges_.finish();
+  run_doubtful_again();
   return std::move(reports_);
 }
 

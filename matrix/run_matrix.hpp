@@ -34,6 +34,8 @@ struct RunRequest {
   Level level = Level::standard;
   std::chrono::milliseconds time_limit{5000};  // of a board on which nothing moves
   std::optional<std::chrono::milliseconds> budget;
+  bool second_runs = false;  // what does not conform runs again alone before it is reported
+  bool fail_fast = false;    // after a case that diverges nothing more is started
   std::string commit;
   std::string replay_options;  // what `meshparity replay ID` needs besides
 };

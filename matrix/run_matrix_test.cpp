@@ -186,6 +186,54 @@ TEST_F(RunMatrix, KeepsReferencesOfLevelAllWithTheRun) {
   EXPECT_FALSE(fs::exists(folder_ / "cache"));
 }
 
+TEST_F(RunMatrix, WhatDoesNotConformRunsAgainAloneAtLevelAll) {
+  request_.second_runs = true;
+
+  const auto reports = run({id("plain"), id("seed22"), id("seed13")});
+
+  EXPECT_TRUE(reports[0].checks.empty());
+  ASSERT_EQ(reports[1].checks.size(), 1u);
+  EXPECT_EQ(reports[1].checks[0].verdict, Verdict::diverges);
+  EXPECT_EQ(reports[1].checks[0].findings.at(0).text,
+            "not repeatable: the first run died: rank 1 gave up; run again alone it ended");
+  EXPECT_EQ(reports[1].checks[0].findings.at(0).coordinate, "dp1");
+  ASSERT_EQ(reports[2].checks.size(), 1u);
+  EXPECT_EQ(reports[2].checks[0].verdict, Verdict::conforms);
+  EXPECT_EQ(ended_.size(), 3u);
+  EXPECT_FALSE(fs::exists(dir_->again(id("plain"))));
+  EXPECT_TRUE(fs::exists(dir_->again(id("seed22")) / "rank_0001.h5"));
+}
+
+TEST_F(RunMatrix, OnceMeansOnce) {
+  const auto reports = run({id("seed22")});
+
+  EXPECT_EQ(reports[0].verdict, Verdict::diverges);
+  EXPECT_TRUE(reports[0].checks.empty());
+  EXPECT_FALSE(fs::exists(dir_->again(id("seed22"))));
+}
+
+TEST_F(RunMatrix, WithFailFastNothingIsStartedAfterACaseThatDiverges) {
+  request_.fail_fast = true;
+  request_.jobs = 1;
+  // What follows stands for two seconds each: it cannot end before the first is judged.
+  const auto reports = run({id("seed13"), id("seed17"), id("seed17", "tp2"), id("plain")});
+
+  EXPECT_EQ(reports[0].verdict, Verdict::diverges);
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].not_run, "an earlier case diverged (--fail-fast)") << i;
+    EXPECT_EQ(reports[i].case_id, request_.cases[i].id);
+  }
+  EXPECT_EQ(ended_.size(), 4u);
+}
+
+TEST_F(RunMatrix, WithFailFastARunInWhichNothingDivergesIsWhole) {
+  request_.fail_fast = true;
+
+  for (const CaseReport& report : run({id("plain"), id("mb2"), id("sgd")})) {
+    EXPECT_EQ(report.verdict, Verdict::conforms) << report.case_id;
+  }
+}
+
 TEST_F(RunMatrix, ThrowsWhatAHookThrew) {
   hooks_.ended = [](const CaseReport&) { throw Error("the disk is full"); };
 

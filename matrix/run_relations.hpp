@@ -12,6 +12,7 @@ namespace meshparity {
 /// limits; dumps stay by `keep`, under relations/ of the folder.
 std::vector<CaseReport> run_relations(const RunRequest& request,
                                       const std::vector<PlannedRelation>& relations,
-                                      const RunDir& dir, const RunHooks& hooks);
+                                      const RunDir& dir, const RunHooks& hooks,
+                                      bool stopped = false);
 
 }  // namespace meshparity

@@ -66,7 +66,9 @@ std::string table_of_cases(const RunPlan& plan, const std::vector<CaseReport>& r
 std::string row_of(const RelatedCases& planned, const CaseReport* report) {
   return fmt::format("| {} | `{}` | `{}` | {} | {} |\n", planned.relation, planned.first,
                      planned.partner, report != nullptr ? outcome_word(*report) : "no result",
-                     report != nullptr ? fmt::format("{}", report->checks.front().compared) : "-");
+                     report != nullptr && !report->checks.empty()
+                         ? fmt::format("{}", report->checks.front().compared)
+                         : "-");
 }
 
 std::string table_of_relations(const RunPlan& plan, const std::vector<CaseReport>& reports) {

@@ -86,6 +86,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   add_running(verb, line.run);
   verb.add_flag("--resume", line.run.resume,
                 "go on with the interrupted run in --out: results that still hold stay");
+  verb.add_flag("--once", line.run.once, "do not run again what does not conform");
+  verb.add_flag("--fail-fast", line.run.fail_fast, "start nothing after a case that diverges");
   add_choice<Keep>(verb, "--keep", line.run.keep, "dumps that stay: all, failed (default) or none",
                    {{"all", Keep::all}, {"failed", Keep::failed}, {"none", Keep::none}});
   add_choice<Level>(verb, "--level", line.run.level, "detail of the dumps: standard (default), all",

@@ -26,6 +26,8 @@ struct RunOptions {
   std::filesystem::path out;  // empty: build/runs/<UTC time>
   bool resume = false;        // go on with the run in `out`
   int jobs = 0;               // 0: as many as there are cores
+  bool once = false;          // no second run of what does not conform
+  bool fail_fast = false;     // nothing is started after a case that diverges
   Keep keep = Keep::failed;
   Level level = Level::standard;
   double time_limit = 0;  // seconds

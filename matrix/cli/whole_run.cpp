@@ -32,6 +32,8 @@ RunRequest request_of(const RunOptions& options, const ChosenCases& chosen) {
   request.jobs = options.jobs > 0 ? options.jobs : core_count();
   request.keep = options.keep;
   request.level = options.level;
+  request.second_runs = !options.once;
+  request.fail_fast = options.fail_fast;
   request.time_limit = milliseconds(options.time_limit);
   if (options.budget > 0) {
     request.budget = milliseconds(options.budget);
@@ -139,7 +141,7 @@ Known known_results(const RunDir& dir, const Contents& contents) {
   Known known;
   for (CaseReport& report : read_results(dir.results())) {
     const auto content = contents.find({report.relation, report.case_id});
-    if (content != contents.end() && content->second == report.content) {
+    if (report.not_run.empty() && content != contents.end() && content->second == report.content) {
       known[{report.relation, report.case_id}] = std::move(report);
     }
   }
@@ -196,6 +198,11 @@ class Remaining {
     });
   }
   const std::vector<PlannedRelation>& relations() const { return relations_; }
+  bool holds(Verdict verdict) const {
+    return std::any_of(known_.begin(), known_.end(), [&](const auto& known) {
+      return known.second.not_run.empty() && known.second.verdict == verdict;
+    });
+  }
   std::size_t known() const { return known_.size(); }
 
   void add(std::vector<CaseReport> reports) {
@@ -250,7 +257,8 @@ FinishedRun run_chosen(const RunOptions& options, Terminal& terminal) {
   Progress progress(terminal, request.cases.size() + rest.relations().size());
   const RunHooks hooks = hooks_for({terminal, progress, store}, contents, dir);
   rest.add(request.cases.empty() ? std::vector<CaseReport>() : run_matrix(request, dir, hooks));
-  rest.add(run_relations(request, rest.relations(), dir, hooks));
+  const bool stopped = options.fail_fast && rest.holds(Verdict::diverges);
+  rest.add(run_relations(request, rest.relations(), dir, hooks, stopped));
   store_excluded(run.plan, store);
   rest.fill(run.plan, run);
   render(dir, run.plan);
