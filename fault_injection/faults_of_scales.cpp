@@ -61,6 +61,16 @@ std::vector<NamedFault> faults_of_scales() {
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.dp2.steps1"}),
        .check = "grad",
        .record = "head.weight"},
+      // Bias corrections stay those of the first step (sibling of B67).
+      {.name = "step_count_stale",
+       .kind = "wrong scaling",
+       .role = "optimizer",
+       .phase = "update",
+       .acts_in = cases({"gpt-micro.single.plain", "llama-micro.dp2-tp2.plain"}),
+       .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.single.sgd"}),
+       .check = "step",
+       .record = "embed.weight",
+       .step = 1},
       // Label smoothing's mean is taken over a rank's own part of the vocabulary.
       {.name = "smoothing_over_local_vocabulary",
        .kind = "wrong scaling",

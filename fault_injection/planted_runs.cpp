@@ -11,8 +11,8 @@ namespace meshparity {
 
 Outcome run_cases(const std::vector<std::string>& ids, const std::filesystem::path& out,
                   const std::string& options) {
-  std::string command = fmt::format("{} run --cache {} --out {} --keep all", MESHPARITY_PROGRAM,
-                                    MESHPARITY_CACHE, out.string());
+  std::string command = fmt::format("{} run --cache {} --out {} --keep all --once",
+                                    MESHPARITY_PROGRAM, MESHPARITY_CACHE, out.string());
   for (const std::string& id : ids) {
     command += " " + id;
   }

@@ -89,6 +89,9 @@ class Training {
     model_.forward(batch_, saved_);
     add_losses();
     parts_.grad_divisor = static_cast<T>(tokens_of_mean());
+    if (mb > 0 && context_.faults.fires("accumulator_emptied")) {
+      params_.clear_gradients();
+    }
     model_.backward(batch_, saved_);
   }
 
@@ -168,7 +171,9 @@ class Training {
   void finish_gradients(int step) {
     gradients_.divide_by(static_cast<double>(loss_divisor()) * scale_.value() * planted_divisor());
     records_.gradients(step, params_.all());
-    gradients_.tie();
+    if (!context_.faults.fires("tied_gradient_lost")) {
+      gradients_.tie();
+    }
   }
 
   void clip_and_step(int step) {

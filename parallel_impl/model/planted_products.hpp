@@ -1,5 +1,7 @@
 // Planted faults of a linear layer's products: the same terms, added in another order.
 #pragma once
+#include <algorithm>
+
 #include "parallel_impl/model/linear.hpp"
 #include "parallel_impl/model/rank_parts.hpp"
 
@@ -33,6 +35,7 @@ bool multiplies_in_halves(const RankParts<T>& parts, const Param<T>& weight) {
          parts.faults.fires("narrow_product_in_halves", weight.spec.layer);
 }
 
+/// Some rows at a time, as many as have room where a parameter's gradient has.
 template <class T>
 void product_in_halves(RankParts<T>& parts, const Matmul<T>& whole) {
   Matmul<T> first = whole;
@@ -41,11 +44,16 @@ void product_in_halves(RankParts<T>& parts, const Matmul<T>& whole) {
   second.a += first.depth * whole.a_depth;
   second.b += first.depth * whole.b_depth;
   second.depth -= first.depth;
-  Buffer<T> rest(parts.backend, MemoryTag::buffer, whole.rows * whole.columns);
-  second.out = rest.data();
-  parts.backend.run(first);
-  parts.backend.run(second);
-  parts.backend.run(AddInto<T>{rest.data(), whole.out, whole.rows * whole.columns});
+  second.out = parts.work.param_grad.data();
+  for (int row = 0; row < whole.rows; row += whole.depth) {
+    first.rows = second.rows = std::min(whole.depth, whole.rows - row);
+    parts.backend.run(first);
+    parts.backend.run(second);
+    parts.backend.run(AddInto<T>{second.out, first.out, first.rows * whole.columns});
+    first.a += whole.depth * whole.a_row;
+    second.a += whole.depth * whole.a_row;
+    first.out += whole.depth * whole.columns;
+  }
 }
 
 }  // namespace meshparity

@@ -22,6 +22,10 @@ void round_to_float(T* numbers, int count, Memory& memory) {
 
 template <class T>
 void run_planted(AdamW<T> kernel, FaultPlan& faults, Backend<T>& backend, int layer) {
+  if (faults.fires("step_count_stale", layer)) {
+    kernel.correction1 = T(1) - kernel.beta1;
+    kernel.correction2 = T(1) - kernel.beta2;
+  }
   if (faults.fires("epsilon_before_correction", layer)) {
     // (sqrt(v) + eps) / sqrt(correction2) instead of sqrt(v / correction2) + eps
     kernel.epsilon = static_cast<T>(static_cast<double>(kernel.epsilon) /
