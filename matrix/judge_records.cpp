@@ -13,6 +13,7 @@
 #include "matrix/checks/coverage.hpp"
 #include "matrix/checks/equality.hpp"
 #include "matrix/checks/life_signs.hpp"
+#include "matrix/checks/memory.hpp"
 #include "matrix/checks/owners.hpp"
 #include "matrix/checks/replicas.hpp"
 #include "matrix/judge_values.hpp"
@@ -70,6 +71,7 @@ class RecordJudge {
     life_.report_gradients(at("grad"));
     life_.report_loss(at("loss"));
     check_collectives(context_, at("collectives"));
+    check_memory(context_, at("memory"));
     finish();
     return std::move(results_);
   }
@@ -161,7 +163,7 @@ class RecordJudge {
 
   static bool is_comparison(const CheckResult& result) {
     return result.check != "axis_took_effect" && result.check != "coverage" &&
-           result.check != "replicas" && result.check != "collectives";
+           result.check != "replicas" && result.check != "collectives" && result.check != "memory";
   }
 
   static Finding nothing_compared() {

@@ -71,6 +71,18 @@ class Training {
     scale_.after(skipped);
   }
 
+  /// What this rank's allocator counted, a row a tag.
+  std::vector<MemoryRow> memory() const {
+    std::vector<MemoryRow> rows;
+    for (int i = 0; i < kMemoryTags; ++i) {
+      const auto tag = static_cast<MemoryTag>(i);
+      const MemoryUse use = backend_->use(tag);
+      rows.push_back(
+          {std::string(memory_tag_name(tag)), 0, use.current, use.peak, optimizer_.steps_taken()});
+    }
+    return rows;
+  }
+
  private:
   CommGroup tp_group() const { return context_.mesh.group({Axis::tp}); }
   BatchPlace place(int step, int mb) const {
@@ -234,6 +246,9 @@ void train_in(const RankContext& context) {
   Training<T> training(context);
   for (int step = 0; step < context.spec.steps; ++step) {
     training.step(step);
+  }
+  if (context.memory != nullptr) {
+    *context.memory = training.memory();
   }
 }
 

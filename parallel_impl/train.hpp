@@ -1,8 +1,11 @@
 // Training as one rank does it: all steps of a case, from initial parameters to the last update.
 #pragma once
+#include <vector>
+
 #include "fault_injection/fault_plan.hpp"
 #include "fixtures/board.hpp"
 #include "fixtures/case_spec.hpp"
+#include "fixtures/dump.hpp"
 #include "fixtures/model_spec.hpp"
 #include "fixtures/raw_inputs.hpp"
 #include "parallel_impl/comm/comm.hpp"
@@ -22,6 +25,8 @@ struct RankContext {
   Recorder& recorder;
   FaultPlan& faults;
   BoardWriter* board = nullptr;  // beat() once a layer; null in unit tests
+  /// Filled by train() when all steps are taken; null: nobody asks.
+  std::vector<MemoryRow>* memory = nullptr;
 };
 
 /// Runs spec.steps steps in the case's precision and records every record of the level; of a probe,

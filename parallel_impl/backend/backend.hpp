@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "parallel_impl/kernels/adamw.cuh"
 #include "parallel_impl/kernels/attention.cuh"
@@ -26,6 +27,8 @@ namespace meshparity {
 /// layer's input is known, activation_W until that of its weights is (algorithms.md §3.1).
 enum class MemoryTag { parameter, gradient, optimizer, activation_B, activation_W, buffer };
 inline constexpr int kMemoryTags = 6;
+/// "activation_B"
+std::string_view memory_tag_name(MemoryTag tag);
 
 struct MemoryUse {
   std::int64_t current = 0;  // bytes

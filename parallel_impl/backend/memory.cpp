@@ -5,6 +5,12 @@
 
 namespace meshparity {
 
+std::string_view memory_tag_name(MemoryTag tag) {
+  constexpr std::array<std::string_view, kMemoryTags> kNames = {
+      "parameter", "gradient", "optimizer", "activation_B", "activation_W", "buffer"};
+  return kNames.at(static_cast<std::size_t>(tag));
+}
+
 void* Memory::acquire(std::size_t bytes, MemoryTag tag) {
   void* data = allocate(bytes);
   clear(data, bytes);
