@@ -73,17 +73,22 @@ struct AttentionForward {
     T* row = probs + index * shape.sequence;
     softmax_row(group, row, query, pair);
     group.sync();
+    weighted_values(group, row, query, pair);
+  }
+
+  /// Keys in the outer loop: a weight is drawn once, and features lie side by side.
+  template <Group G>
+  MESHPARITY_HD void weighted_values(const G& group, const T* row, int query, int pair) const {
+    const unsigned* drawn = words == nullptr ? nullptr : words + (row - probs);
     const T* value = v + shape.kv_origin(pair);
+    T* out = context + shape.origin(pair) + query * shape.stride();
     const int last = last_seen(query);
-    for_lanes(group, shape.head_dim, [&](int c) {
-      T sum = 0;
-      for (int j = 0; j <= last; ++j) {
-        const T p =
-            words == nullptr ? row[j] : rule.apply(row[j], words[index * shape.sequence + j]);
-        sum += p * value[j * shape.kv_stride() + c];
-      }
-      context[shape.origin(pair) + query * shape.stride() + c] = sum;
-    });
+    for_lanes(group, shape.head_dim, [&](int c) { out[c] = 0; });
+    for (int j = 0; j <= last; ++j) {
+      const T p = drawn == nullptr ? row[j] : rule.apply(row[j], drawn[j]);
+      for_lanes(group, shape.head_dim,
+                [&](int c) { out[c] += p * value[j * shape.kv_stride() + c]; });
+    }
   }
 
   template <Group G>
@@ -195,34 +200,47 @@ struct AttentionBackward {
     });
   }
 
+  /// Sums grow in place, keys in the outer loop: features lie side by side.
   MESHPARITY_HD void query_grad(int pair, int i) const {
     const T* dz = grad_probs + square(pair) + i * shape.sequence;
     const T* key = k + shape.kv_origin(pair);
-    for (int c = 0; c < shape.head_dim; ++c) {
-      T sum = 0;
-      for (int j = 0; j <= i; ++j) {
-        sum += dz[j] * key[j * shape.kv_stride() + c];
-      }
-      grad_q[shape.origin(pair) + i * shape.stride() + c] = scaled(sum, scale);
+    T* out = grad_q + shape.origin(pair) + i * shape.stride();
+    clear(out);
+    for (int j = 0; j <= i; ++j) {
+      add(out, dz[j], key + j * shape.kv_stride());
     }
+    scale_all(out);
   }
 
   MESHPARITY_HD void key_grad(int first, int j) const {
-    for (int c = 0; c < shape.head_dim; ++c) {
-      T key_sum = 0;
-      T value_sum = 0;
-      for (int pair = first; pair < first + shape.sharers(); ++pair) {
-        for (int i = j; i < shape.sequence; ++i) {
-          const int at = square(pair) + i * shape.sequence + j;
-          const int token = shape.origin(pair) + i * shape.stride() + c;
-          const T p = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
-          key_sum += grad_probs[at] * q[token];
-          value_sum += p * grad_context[token];
-        }
+    const int at_key = shape.kv_origin(first) + j * shape.kv_stride();
+    clear(grad_k + at_key);
+    clear(grad_v + at_key);
+    for (int pair = first; pair < first + shape.sharers(); ++pair) {
+      for (int i = j; i < shape.sequence; ++i) {
+        const int at = square(pair) + i * shape.sequence + j;
+        const int token = shape.origin(pair) + i * shape.stride();
+        const T p = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
+        add(grad_k + at_key, grad_probs[at], q + token);
+        add(grad_v + at_key, p, grad_context + token);
       }
-      const int out = shape.kv_origin(first) + j * shape.kv_stride() + c;
-      grad_k[out] = scaled(key_sum, scale);
-      grad_v[out] = value_sum;
+    }
+    scale_all(grad_k + at_key);
+  }
+
+  MESHPARITY_HD void clear(T* out) const {
+    for (int c = 0; c < shape.head_dim; ++c) {
+      out[c] = 0;
+    }
+  }
+  MESHPARITY_HD void add(T* out, T factor, const T* features) const {
+    for (int c = 0; c < shape.head_dim; ++c) {
+      out[c] += factor * features[c];
+    }
+  }
+  MESHPARITY_HD void scale_all(T* out) const {
+    for (int c = 0; c < shape.head_dim; ++c) {
+      out[c] = scaled(out[c], scale);
     }
   }
 };
