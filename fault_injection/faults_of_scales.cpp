@@ -24,7 +24,8 @@ std::vector<NamedFault> faults_of_scales() {
        .acts_in = cases({"gpt-micro.dp2.steps1", "llama-micro.dp2-tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.single.mb2-steps1"}),
        .check = "replicas",
-       .record = "loss"},
+       .record = "loss",
+       .ranks = {1, 2, 3}},
       // Divided by the micro-batches beside the tokens of all of them (sibling of B29).
       {.name = "mb_mean_too",
        .kind = "wrong scaling",
@@ -79,7 +80,8 @@ std::vector<NamedFault> faults_of_scales() {
        .acts_in = cases({"gpt-micro.tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.tp2.smooth0-steps1"}),
        .check = "replicas",
-       .record = "loss.token"},
+       .record = "loss.token",
+       .ranks = {1}},
       // What dropout keeps is not divided by 1 - p.
       {.name = "dropout_not_rescaled",
        .kind = "wrong scaling",

@@ -16,7 +16,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.dp2-tp2.plain"}),
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.dp2.steps1"}),
        .check = "replicas",
-       .record = "layer0.out"},
+       .record = "layer0.out",
+       .ranks = {1, 3}},
       // One parameter is missing from the list of gradients summed over dp (B09).
       {.name = "skip_dp_grad",
        .kind = "missing reduction",
@@ -26,7 +27,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.dp2-tp2.plain"}),
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.tp2.steps1"}),
        .check = "replicas",
-       .record = "layer0.norm1.weight"},
+       .record = "layer0.norm1.weight",
+       .ranks = {1, 2, 3}},
       // No gradient is summed over dp: a probe counts one contribution instead of all.
       {.name = "skip_every_dp_grad",
        .kind = "missing reduction",
@@ -48,7 +50,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.sp-steps1", "gpt-micro.dp2-tp2.sp-steps1"}),
        .invisible_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.dp2.steps1"}),
        .check = "replicas",
-       .record = "final_norm.bias"},
+       .record = "final_norm.bias",
+       .ranks = {1, 3}},
       // Ranks that hold the same key head keep their own share of its gradient (B03).
       {.name = "skip_kv_grad",
        .kind = "missing reduction",
@@ -88,7 +91,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.single.steps1"}),
        .check = "replicas",
-       .record = "grad_norm"},
+       .record = "grad_norm",
+       .ranks = {1, 3}},
       // The adjoint of a copy is a sum; the gradient of the head's input stays a share (B14).
       {.name = "skip_head_input_grad",
        .kind = "missing reduction",
@@ -99,7 +103,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.single.steps1"}),
        .check = "replicas",
-       .record = "layer0.out"},
+       .record = "layer0.out",
+       .ranks = {1, 3}},
       // Each rank's exponentials stay those of its own part of the vocabulary.
       {.name = "skip_loss_sum",
        .kind = "missing reduction",
@@ -110,7 +115,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1"}),
        .check = "replicas",
-       .record = "loss.token"},
+       .record = "loss.token",
+       .ranks = {1}},
       // One rank leaves a sum out and goes on (B68, B72): its peers wait for one who has ended.
       {.name = "norm_sum_left_by_one",
        .kind = "missing reduction",
@@ -121,7 +127,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1", "llama-micro.dp4.steps1"}),
        .check = "liveness",
-       .step = -1},
+       .step = -1,
+       .ranks = {0}},
       // The last element of a sum stays a rank's own (B57). Where the vocabulary is padded it is
       // padding.
       {.name = "drop_grad_tail",
@@ -132,7 +139,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.dp4.steps1"}),
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.tp2.steps1"}),
        .check = "replicas",
-       .record = "final_norm.bias"},
+       .record = "final_norm.bias",
+       .ranks = {1, 2, 3}},
       // The bias of the row-parallel attention output is added on every rank before the sum, so the
       // sum holds it tp times. All copies agree; only the reference tells.
       {.name = "rowbias_every_rank",
@@ -239,7 +247,8 @@ std::vector<NamedFault> faults_of_sums() {
        .acts_in = cases({"gpt-micro.dp2-tp2.steps1", "llama-micro.dp2-tp2.steps1"}),
        .invisible_in = cases({"gpt-micro.dp2.steps1", "gpt-micro.single.steps1"}),
        .check = "replicas",
-       .record = "layer0.out"},
+       .record = "layer0.out",
+       .ranks = {1, 3}},
       // Gradients are summed over half of the replicas (B17).
       {.name = "grads_over_half",
        .kind = "wrong group",
@@ -251,7 +260,7 @@ std::vector<NamedFault> faults_of_sums() {
        .invisible_in = cases({"gpt-micro.tp2.steps1", "gpt-micro.single.steps1"}),
        .check = "replicas",
        .record = "head.weight",
-       .ranks = {0, 1, 2, 3, 4, 5, 6, 7}},
+       .ranks = {2, 3, 4, 5, 6, 7}},
       // The maximum of logits is taken over the replicas, so tensor ranks subtract unlike numbers
       // (B22).
       {.name = "loss_max_over_dp",
