@@ -14,15 +14,15 @@
 namespace meshparity {
 namespace {
 
-const std::vector<std::string> kLaterVerbs = {"report",      "assemble", "explain",
-                                              "plan",        "minimize", "bisect",
-                                              "sensitivity", "recover",  "scale"};
+const std::vector<std::string> kLaterVerbs = {"report", "assemble",    "explain", "plan",
+                                              "bisect", "sensitivity", "recover", "scale"};
 
 // Everything the command line can say, and the verb that it chose.
 struct CommandLine {
   CaseOptions list;
   RunOptions run;
   RunOptions replay;
+  MinimizeOptions minimize;
   CompareVerb compare;
   CaseOptions doctor;
   std::function<int()> chosen;
@@ -104,6 +104,19 @@ void add_replay(CLI::App& app, CommandLine& line) {
   verb.callback([&line] { line.chosen = [&line] { return replay_case(line.replay); }; });
 }
 
+void add_minimize(CLI::App& app, CommandLine& line) {
+  CLI::App& verb = *app.add_subcommand(
+      "minimize", "the smallest case that diverges alike, and the features that interact");
+  RunOptions& run = line.minimize.run;
+  verb.add_option("CASE", run.cases.selection.ids, "the case id")->required()->expected(1);
+  add_lookup(verb, run.cases);
+  add_running(verb, run);
+  verb.add_option("--runs", line.minimize.runs, "runs of cases at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.callback([&line] { line.chosen = [&line] { return minimize_case(line.minimize); }; });
+}
+
 void add_compare(CLI::App& app, CommandLine& line) {
   CLI::App& verb = *app.add_subcommand("compare", "two dump folders or HDF5 files");
   verb.add_option("REFERENCE", line.compare.reference, "its limits lie beside it, if any")
@@ -124,6 +137,7 @@ void add_verbs(CLI::App& app, CommandLine& line) {
   add_run(app, line);
   add_compare(app, line);
   add_replay(app, line);
+  add_minimize(app, line);
   CLI::App& doctor =
       *app.add_subcommand("doctor", "what this machine can run, and what is missing");
   add_lookup(doctor, line.doctor);
@@ -134,8 +148,8 @@ void add_verbs(CLI::App& app, CommandLine& line) {
     verb.callback([&line, name] {
       line.chosen = [name]() -> int {
         throw NotBuiltYet(
-            fmt::format("{} is not built yet; list, run, compare, replay and doctor "
-                        "are",
+            fmt::format("{} is not built yet; list, run, compare, replay, minimize and "
+                        "doctor are",
                         name));
       };
     });
@@ -161,7 +175,7 @@ int run_command(int argc, char** argv) {
   CLI::App app("meshparity: does a model-parallel training compute what one process would?");
   app.require_subcommand(1);
   CommandLine line;
-  line.run.command = line.replay.command = command_text(argc, argv);
+  line.run.command = line.replay.command = line.minimize.run.command = command_text(argc, argv);
   add_verbs(app, line);
   try {
     app.parse(argc, argv);

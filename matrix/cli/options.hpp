@@ -36,6 +36,11 @@ struct RunOptions {
   std::string command;  // the line itself, to run it again
 };
 
+struct MinimizeOptions {
+  RunOptions run;
+  int runs = 48;  // at most
+};
+
 struct CompareVerb {
   std::filesystem::path reference;
   std::filesystem::path candidate;

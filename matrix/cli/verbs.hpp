@@ -10,6 +10,8 @@ int list_cases(const CaseOptions& options);
 int run_cases(const RunOptions& options);
 /// One case, at level all; `options.cases.selection.ids` holds its id.
 int replay_case(const RunOptions& options);
+/// `options.run.cases.selection.ids` holds the id. 0: found; 3: the runs did not suffice.
+int minimize_case(const MinimizeOptions& options);
 int compare(const CompareVerb& options);
 int doctor(const CaseOptions& options);
 

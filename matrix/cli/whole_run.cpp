@@ -22,50 +22,6 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-RunRequest request_of(const RunOptions& options, const ChosenCases& chosen) {
-  RunRequest request;
-  request.cases = chosen.runnable;
-  request.programs = options.programs;
-  request.cache = std::filesystem::absolute(options.cases.cache);
-  request.models = std::filesystem::absolute(options.cases.models);
-  request.text = chosen.text;
-  request.jobs = options.jobs > 0 ? options.jobs : core_count();
-  request.keep = options.keep;
-  request.level = options.level;
-  request.second_runs = !options.once;
-  request.fail_fast = options.fail_fast;
-  request.time_limit = milliseconds(options.time_limit);
-  if (options.budget > 0) {
-    request.budget = milliseconds(options.budget);
-  }
-  request.commit = tree_state(source_folder());
-  if (!options.cases.text.empty()) {
-    request.replay_options = fmt::format(" --text {}", options.cases.text.string());
-  }
-  return request;
-}
-
-RunPlan plan_of(const RunOptions& options, const RunRequest& request, const ChosenCases& chosen) {
-  RunPlan plan;
-  plan.command = options.command;
-  plan.started = utc_now();
-  plan.commit = request.commit;
-  plan.cpu = cpu_model();
-  plan.cores = core_count();
-  plan.level = level_name(request.level);
-  plan.text = request.text.string();
-  for (const PlannedCase& planned : chosen.runnable) {
-    plan.cases.push_back(planned.id);
-  }
-  for (const PlannedRelation& planned : chosen.relations) {
-    plan.relations.push_back(
-        {std::string(planned.relation->name), planned.first.id, planned.partner.id});
-  }
-  plan.excluded = chosen.excluded;
-  plan.covers = chosen.covers;
-  return plan;
-}
-
 std::filesystem::path folder_of(const CaseReport& report, const RunDir& dir) {
   return report.relation.empty()
              ? dir.case_folder(report.case_id)
@@ -112,17 +68,6 @@ RunHooks hooks_for(RunSinks sinks, const Contents& contents, const RunDir& dir) 
   };
   hooks.note = [sinks](const std::string& text) { sinks.terminal.line("note: " + text); };
   return hooks;
-}
-
-// A worker that cannot be started leaves cases inconclusive; without a reference there is nothing
-// to begin with.
-void require_reference(const std::filesystem::path& program) {
-  if (!std::filesystem::is_regular_file(program)) {
-    throw UsageError(
-        fmt::format("the reference program {} does not exist; build the target "
-                    "meshparity-reference, or give --reference PROGRAM",
-                    program.string()));
-  }
 }
 
 void store_excluded(const RunPlan& plan, ResultStore& store) {
@@ -178,13 +123,6 @@ void require_same_plan(const RunDir& dir, const RunPlan& plan) {
   }
 }
 
-RunDir open_folder(const RunOptions& options) {
-  if (options.resume) {
-    return RunDir::reopen(options.out);
-  }
-  return options.out.empty() ? RunDir::create_by_time("build/runs") : RunDir::create(options.out);
-}
-
 /// What is still to be run, and in the plan's order what was found already.
 class Remaining {
  public:
@@ -224,12 +162,73 @@ class Remaining {
   std::vector<PlannedRelation> relations_;
 };
 
+}  // namespace
+
+RunRequest request_of(const RunOptions& options, const ChosenCases& chosen) {
+  RunRequest request;
+  request.cases = chosen.runnable;
+  request.programs = options.programs;
+  request.cache = std::filesystem::absolute(options.cases.cache);
+  request.models = std::filesystem::absolute(options.cases.models);
+  request.text = chosen.text;
+  request.jobs = options.jobs > 0 ? options.jobs : core_count();
+  request.keep = options.keep;
+  request.level = options.level;
+  request.second_runs = !options.once;
+  request.fail_fast = options.fail_fast;
+  request.time_limit = milliseconds(options.time_limit);
+  if (options.budget > 0) {
+    request.budget = milliseconds(options.budget);
+  }
+  request.commit = tree_state(source_folder());
+  if (!options.cases.text.empty()) {
+    request.replay_options = fmt::format(" --text {}", options.cases.text.string());
+  }
+  return request;
+}
+
+RunPlan plan_of(const RunOptions& options, const RunRequest& request, const ChosenCases& chosen) {
+  RunPlan plan;
+  plan.command = options.command;
+  plan.started = utc_now();
+  plan.commit = request.commit;
+  plan.cpu = cpu_model();
+  plan.cores = core_count();
+  plan.level = level_name(request.level);
+  plan.text = request.text.string();
+  for (const PlannedCase& planned : chosen.runnable) {
+    plan.cases.push_back(planned.id);
+  }
+  for (const PlannedRelation& planned : chosen.relations) {
+    plan.relations.push_back(
+        {std::string(planned.relation->name), planned.first.id, planned.partner.id});
+  }
+  plan.excluded = chosen.excluded;
+  plan.covers = chosen.covers;
+  return plan;
+}
+
+// A worker that cannot be started leaves cases inconclusive.
+void require_reference(const std::filesystem::path& program) {
+  if (!std::filesystem::is_regular_file(program)) {
+    throw UsageError(
+        fmt::format("the reference program {} does not exist; build the target "
+                    "meshparity-reference, or give --reference PROGRAM",
+                    program.string()));
+  }
+}
+
+RunDir open_folder(const RunOptions& options) {
+  if (options.resume) {
+    return RunDir::reopen(options.out);
+  }
+  return options.out.empty() ? RunDir::create_by_time("build/runs") : RunDir::create(options.out);
+}
+
 void render(const RunDir& dir, const RunPlan& plan) {
   write_markdown(dir);
   write_junit(dir.junit(), plan, read_results(dir.results()));
 }
-
-}  // namespace
 
 std::vector<CaseReport> FinishedRun::all() const {
   std::vector<CaseReport> all = reports;

@@ -21,6 +21,16 @@ struct FinishedRun {
   std::vector<CaseReport> all() const;
 };
 
+RunRequest request_of(const RunOptions& options, const ChosenCases& chosen);
+RunPlan plan_of(const RunOptions& options, const RunRequest& request, const ChosenCases& chosen);
+/// Throws UsageError when the folder cannot be the run's.
+RunDir open_folder(const RunOptions& options);
+/// Throws UsageError when there is no reference program: without one there is nothing to begin
+/// with.
+void require_reference(const std::filesystem::path& program);
+/// report.md and junit.xml, from what the run stored.
+void render(const RunDir& dir, const RunPlan& plan);
+
 /// Throws UsageError for what the user got wrong, before anything is written.
 FinishedRun run_chosen(const RunOptions& options, Terminal& terminal);
 
