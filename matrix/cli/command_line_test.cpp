@@ -152,8 +152,8 @@ TEST_F(CommandLine, RefusesATextOfAnotherHash) {
 TEST_F(CommandLine, RefusesWordsThatItDoesNotKnow) {
   expect_refusal(run_cases({id("plain"), "--keep", "some"}), HasSubstr("--keep"));
   expect_refusal(run({}), HasSubstr("subcommand"));
-  expect_refusal(run({"plan"}), HasSubstr("plan is not built yet"));
-  expect_refusal(run({"plan", "--world", "16384"}), HasSubstr("plan is not built yet"));
+  expect_refusal(run({"scale"}), HasSubstr("scale is not built yet"));
+  expect_refusal(run({"scale", "--world", "16384"}), HasSubstr("scale is not built yet"));
 }
 
 TEST_F(CommandLine, RefusesToRunWithoutAReferenceProgram) {

@@ -9,13 +9,14 @@
 
 #include "fixtures/error.hpp"
 #include "matrix/cli/installation.hpp"
+#include "matrix/cli/layout_verbs.hpp"
 #include "matrix/cli/verbs.hpp"
 
 namespace meshparity {
 namespace {
 
-const std::vector<std::string> kLaterVerbs = {"report", "assemble",    "explain", "plan",
-                                              "bisect", "sensitivity", "recover", "scale"};
+const std::vector<std::string> kLaterVerbs = {"report",      "assemble", "bisect",
+                                              "sensitivity", "recover",  "scale"};
 
 // Everything the command line can say, and the verb that it chose.
 struct CommandLine {
@@ -24,6 +25,8 @@ struct CommandLine {
   RunOptions replay;
   MinimizeOptions minimize;
   CompareVerb compare;
+  ExplainVerb explain;
+  PlanVerb plan;
   CaseOptions doctor;
   std::function<int()> chosen;
 };
@@ -137,6 +140,8 @@ void add_verbs(CLI::App& app, CommandLine& line) {
   add_run(app, line);
   add_compare(app, line);
   add_replay(app, line);
+  add_explain(app, line.explain, line.chosen);
+  add_plan(app, line.plan, line.chosen);
   add_minimize(app, line);
   CLI::App& doctor =
       *app.add_subcommand("doctor", "what this machine can run, and what is missing");
@@ -148,9 +153,7 @@ void add_verbs(CLI::App& app, CommandLine& line) {
     verb.callback([&line, name] {
       line.chosen = [name]() -> int {
         throw NotBuiltYet(
-            fmt::format("{} is not built yet; list, run, compare, replay, minimize and "
-                        "doctor are",
-                        name));
+            fmt::format("{} is not built yet; see meshparity --help for those that are", name));
       };
     });
   }

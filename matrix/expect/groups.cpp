@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <map>
 
 #include "matrix/expect/grid.hpp"
 
@@ -62,6 +64,34 @@ Group group_along(const CaseSpec& spec, int rank, std::span<const Axis> axes) {
     return coordinates_on(spec, a, ordered) < coordinates_on(spec, b, ordered);
   });
   return group;
+}
+
+std::vector<Group> all_groups(const CaseSpec& spec, std::span<const Axis> axes) {
+  std::vector<Axis> others;
+  for (const Axis axis : {Axis::dp, Axis::tp, Axis::pp, Axis::cp}) {
+    if (!contains(axes, axis)) {
+      others.push_back(axis);
+    }
+  }
+  std::vector<Axis> ordered;
+  std::copy_if(kSlowestFirst.begin(), kSlowestFirst.end(), std::back_inserter(ordered),
+               [&](Axis axis) { return contains(axes, axis); });
+  std::map<std::vector<int>, std::map<std::vector<int>, int>> sorted;
+  for (int rank = 0; rank < world_of(spec.mesh); ++rank) {
+    sorted[coordinates_on(spec, rank, others)][coordinates_on(spec, rank, ordered)] = rank;
+  }
+  std::vector<Group> groups;
+  for (const auto& [rest, members] : sorted) {
+    Group& group = groups.emplace_back(Group{axes_text(axes), {}});
+    for (const auto& [place, rank] : members) {
+      group.ranks.push_back(rank);
+    }
+  }
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    return *std::min_element(a.ranks.begin(), a.ranks.end()) <
+           *std::min_element(b.ranks.begin(), b.ranks.end());
+  });
+  return groups;
 }
 
 Group same_key_heads(const CaseSpec& spec, const ModelSpec& model, int rank) {

@@ -28,6 +28,10 @@ std::vector<int> ranks_in(std::string_view text);
 /// the axes.
 Group group_along(const CaseSpec& spec, int rank, std::span<const Axis> axes);
 
+/// Every group along these axes of the dense grid, by its least rank; together they hold each rank
+/// once.
+std::vector<Group> all_groups(const CaseSpec& spec, std::span<const Axis> axes);
+
 /// Ranks of tp in a row that hold the same key heads: tp / kv_heads of them where there are fewer
 /// key heads than ranks (algorithms.md §1.4, A), else the rank alone.
 Group same_key_heads(const CaseSpec& spec, const ModelSpec& model, int rank);

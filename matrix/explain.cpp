@@ -1,0 +1,267 @@
+#include "matrix/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "fixtures/error.hpp"
+#include "fixtures/legality.hpp"
+#include "matrix/expect/calls.hpp"
+#include "matrix/expect/grid.hpp"
+#include "matrix/expect/record_parts.hpp"
+#include "matrix/expect/traffic.hpp"
+#include "matrix/relations.hpp"
+
+namespace meshparity {
+namespace {
+
+/// "layer*.mlp.up/forward"
+std::string without_layer(const std::string& site) {
+  const std::size_t dot = site.find('.');
+  return site.starts_with("layer") ? "layer*" + site.substr(dot) : site;
+}
+
+std::vector<CollectiveRow> calls_of_step(const expect::Layout& layout, int rank) {
+  CaseSpec one_step = layout.spec;
+  one_step.steps = 1;
+  return expect::calls_of({one_step, layout.model}, Level::standard, rank);
+}
+
+std::vector<CallKind> call_kinds(const std::vector<CollectiveRow>& rows) {
+  std::vector<CallKind> kinds;
+  for (const CollectiveRow& row : rows) {
+    const std::string site = without_layer(row.site);
+    auto found = std::find_if(kinds.begin(), kinds.end(), [&](const CallKind& each) {
+      return each.site == site && each.kind == row.kind && each.count == row.count;
+    });
+    if (found == kinds.end()) {
+      const auto size = static_cast<int>(expect::ranks_in(row.group).size());
+      found = kinds.insert(kinds.end(), {row.kind, site, row.axis, size, 0, row.count, row.bytes});
+    }
+    ++found->calls;
+  }
+  return kinds;
+}
+
+class Explainer {
+ public:
+  Explainer(const CaseSpec& spec, const ModelSpec& model, const ExplainOptions& options)
+      : layout_{spec, model}, tp_(spec.mesh.degree(Axis::tp)) {
+    out_.case_id = format_case(spec);
+    out_.spec = spec;
+    out_.model = model;
+    out_.world = expect::world_of(spec.mesh);
+    const int mapped = options.ranks_per_node > 0 ? options.ranks_per_node : spec.node_size;
+    out_.ranks_per_node = mapped > 0 ? mapped : out_.world;
+    out_.rank = options.rank;
+    if (options.rank < 0 || options.rank >= out_.world) {
+      throw UsageError(
+          fmt::format("--rank {}: the case has ranks 0 to {}", options.rank, out_.world - 1));
+    }
+  }
+
+  Explanation run() {
+    add_groups();
+    if (const auto why = expect::why_no_calls(layout_.spec)) {
+      out_.no_formulas = *why;
+    } else {
+      add_parameters();
+      add_records();
+      out_.calls = call_kinds(calls_of_step(layout_, out_.rank));
+      out_.loads = loads_of(layout_, out_.rank, out_.ranks_per_node);
+      if (!is_probe(layout_.spec)) {
+        add_memory();
+      }
+      add_losses();
+    }
+    add_checks();
+    add_relations();
+    return std::move(out_);
+  }
+
+ private:
+  void add_groups() {
+    for (const Axis axis : {Axis::dp, Axis::tp, Axis::pp, Axis::cp}) {
+      if (layout_.spec.mesh.degree(axis) > 1) {
+        add_set("", expect::all_groups(layout_.spec, std::array{axis}));
+      }
+    }
+    if (tp_ > layout_.model.kv_heads) {
+      add_set("key heads", key_head_groups());
+    }
+  }
+
+  std::vector<expect::Group> key_head_groups() const {
+    const int copies = tp_ / layout_.model.kv_heads;
+    std::vector<expect::Group> groups;
+    for (const expect::Group& tp : expect::all_groups(layout_.spec, std::array{Axis::tp})) {
+      for (auto first = tp.ranks.begin(); first != tp.ranks.end(); first += copies) {
+        groups.push_back({tp.axes, {first, first + copies}});
+      }
+    }
+    return groups;
+  }
+
+  void add_set(const std::string& name, std::vector<expect::Group> groups) {
+    GroupSet set{name.empty() ? groups.front().axes : name, std::move(groups), 0};
+    set.within_a_node = static_cast<int>(std::count_if(
+        set.groups.begin(), set.groups.end(),
+        [&](const expect::Group& group) { return shares_node(group.ranks, out_.ranks_per_node); }));
+    out_.groups.push_back(std::move(set));
+  }
+
+  void add_parameters() {
+    for (const ParamSpec& param : param_table(layout_.model)) {
+      const expect::ParamPart part = expect::part_of(param, layout_, out_.rank);
+      HeldParameter held{param.name, param.shape, part.box, part.in_memory, "whole", out_.world};
+      if (part.cut && tp_ > 1) {
+        held.how = "cut over tp";
+        held.holders = out_.world / tp_ * part.copies;
+      }
+      if (!param.tied_to.empty()) {
+        held.how += ", the values of " + param.tied_to;
+      }
+      out_.parameters.push_back(std::move(held));
+    }
+  }
+
+  void add_records() {
+    for (const RecordSpec& record : record_table(layout_.model, layout_.spec)) {
+      if (record.level <= Level::standard && expect::is_of_samples(record)) {
+        const Placement place = expect::part_of(record, layout_, out_.rank, 0);
+        out_.records.push_back(
+            {record.name, record.phase, record.shape, std::get<BoxPlacement>(place).boxes});
+      }
+    }
+  }
+
+  /// Only the coordinate on tp decides.
+  void add_memory() {
+    for (int shard = 0; shard < tp_; ++shard) {
+      const expect::RankMemory memory = expect::memory_of(layout_, rank_of_shard(shard));
+      auto found = std::find_if(out_.memory.begin(), out_.memory.end(),
+                                [&](const ShardMemory& each) { return each.memory == memory; });
+      if (found == out_.memory.end()) {
+        found = out_.memory.insert(out_.memory.end(), {{}, memory});
+      }
+      found->shards.push_back(shard);
+    }
+  }
+
+  int rank_of_shard(int shard) const {
+    int rank = 0;
+    while (expect::coordinate_on(layout_.spec, rank, Axis::tp) != shard) {
+      ++rank;
+    }
+    return rank;
+  }
+
+  void add_losses() {
+    std::map<int, std::set<int>> nodes_of_shard;
+    for (int rank = 0; rank < out_.world; ++rank) {
+      const int node = rank / out_.ranks_per_node;
+      if (rank % out_.ranks_per_node == 0) {
+        out_.losses.push_back({node, {}, {}, {}});
+      }
+      out_.losses.back().ranks.push_back(rank);
+      nodes_of_shard[expect::coordinate_on(layout_.spec, rank, Axis::tp)].insert(node);
+    }
+    for (const auto& [shard, nodes] : nodes_of_shard) {
+      if (nodes.size() == 1) {
+        out_.losses.at(static_cast<std::size_t>(*nodes.begin())).shards_lost.push_back(shard);
+      }
+    }
+    for (const GroupSet& set : out_.groups) {
+      count_hits(set);
+    }
+  }
+
+  void count_hits(const GroupSet& set) {
+    for (NodeLoss& loss : out_.losses) {
+      loss.groups_hit.emplace_back(set.axes, 0);
+    }
+    for (const expect::Group& group : set.groups) {
+      std::set<int> nodes;
+      for (const int rank : group.ranks) {
+        nodes.insert(rank / out_.ranks_per_node);
+      }
+      for (const int node : nodes) {
+        ++out_.losses.at(static_cast<std::size_t>(node)).groups_hit.back().second;
+      }
+    }
+  }
+
+  void add_checks() {
+    for (const std::string_view name : kCheckNames) {
+      out_.checks.emplace_back(name, why_not(name));
+    }
+  }
+
+  std::string why_not(std::string_view check) const {
+    const bool asked_of_probes =
+        check == "liveness" || check == "coverage" || check == "collectives";
+    if (is_probe(layout_.spec) && !asked_of_probes) {
+      return "not asked of a probe";
+    }
+    const bool alone = out_.world == 1;
+    if (alone && (check == "axis_took_effect" || check == "collectives" || check == "replicas")) {
+      return "one rank has no axis, no peer and no copy";
+    }
+    return check == "collectives" || check == "memory" ? out_.no_formulas : "";
+  }
+
+  void add_relations() {
+    for (const Relation& relation : relation_table()) {
+      const auto partner = relation.partner(layout_.spec);
+      if (partner && !is_probe(layout_.spec) && !why_illegal(layout_.model, partner->spec)) {
+        const std::string level = partner->level == Level::all
+                                      ? ""
+                                      : fmt::format(" at level {}", level_name(partner->level));
+        out_.relations.emplace_back(relation.name, format_case(partner->spec) + level);
+      }
+    }
+  }
+
+  expect::Layout layout_;
+  int tp_;
+  Explanation out_;
+};
+
+}  // namespace
+
+bool shares_node(const std::vector<int>& ranks, int ranks_per_node) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    return rank / ranks_per_node == ranks.front() / ranks_per_node;
+  });
+}
+
+std::vector<AxisLoad> loads_of(const expect::Layout& layout, int rank, int ranks_per_node) {
+  const std::vector<CollectiveRow> rows = calls_of_step(layout, rank);
+  std::vector<AxisLoad> loads;
+  for (AxisTraffic& each : expect::traffic_of(rows)) {
+    loads.push_back({std::move(each), 0, false});
+  }
+  for (const CallKind& kind : call_kinds(rows)) {
+    const auto load = std::find_if(loads.begin(), loads.end(), [&](const AxisLoad& each) {
+      return each.payload.axis == kind.axis;
+    });
+    const double rounds = kind.kind == "all_reduce" ? 2 : 1;
+    load->wire_bytes += rounds * (kind.group_size - 1) / kind.group_size *
+                        static_cast<double>(kind.calls * kind.bytes);
+  }
+  for (AxisLoad& load : loads) {
+    const std::vector<Axis> axes = expect::axes_named(load.payload.axis);
+    load.crosses_nodes =
+        !shares_node(expect::group_along(layout.spec, rank, axes).ranks, ranks_per_node);
+  }
+  return loads;
+}
+
+Explanation explain(const CaseSpec& spec, const ModelSpec& model, const ExplainOptions& options) {
+  return Explainer(spec, model, options).run();
+}
+
+}  // namespace meshparity
