@@ -26,7 +26,7 @@ void probe_step(const RankContext& context, Backend<T>& backend, int step) {
                           context.spec.sequence_parallel},
                          params);
   Optimizer<T> optimizer(context.spec, context.model, backend, params);
-  ParamRecords<T> records(context.recorder, backend);
+  ParamRecords<T> records(context.recorder, backend, &context.faults);
   contribute(params, backend);
   gradients.sum_over_dp(step);
   gradients.sum_over_tp(step);

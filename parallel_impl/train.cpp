@@ -43,7 +43,7 @@ class Training {
                     context.spec.sequence_parallel},
                    params_),
         optimizer_(context.spec, context.model, *backend_, params_),
-        records_(context.recorder, *backend_),
+        records_(context.recorder, *backend_, &context.faults),
         scale_(context.spec) {}
 
   void step(int step) {

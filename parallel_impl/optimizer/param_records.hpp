@@ -14,7 +14,9 @@ namespace meshparity {
 template <class T>
 class ParamRecords {
  public:
-  ParamRecords(Recorder& recorder, Memory& memory) : recorder_(recorder), memory_(memory) {}
+  /// `faults` outlives it; null where none is planted.
+  ParamRecords(Recorder& recorder, Memory& memory, FaultPlan* faults = nullptr)
+      : recorder_(recorder), memory_(memory), faults_(faults) {}
 
   void gradients(int step, const std::vector<Param<T>>& params);
   void after_update(int step, const std::vector<Param<T>>& params, const Optimizer<T>& optimizer);
@@ -23,11 +25,13 @@ class ParamRecords {
 
  private:
   void slice(Phase phase, int step, const Param<T>& param, const T* values);
+  bool fires(std::string_view fault, Phase phase, const Param<T>& param) const;
   void copy(Phase phase, int step, const Param<T>& param, const T* values);
   void padding(Phase phase, int step, const Param<T>& param, const T* values);
 
   Recorder& recorder_;
   Memory& memory_;
+  FaultPlan* faults_;
   std::vector<T> host_;
 };
 
