@@ -28,7 +28,7 @@ PARTS = {
 }
 # Foreign header -> the places that may include it (regular expressions on the path).
 DOORS = {
-    r"^hdf5": r"^fixtures/hdf5_(calls|attributes)\.",
+    r"^hdf5": r"^fixtures/hdf5_(calls|attributes|virtual)\.",
     r"^mpi\.h": r"^parallel_impl/(comm/mpi_|worker_main)",
     r"^nccl\.h": r"^parallel_impl/comm/nccl_",
     r"^(cuda|cublas|nvtx)": r"\.cuh?$|^parallel_impl/comm/nccl_",

@@ -33,4 +33,8 @@ struct PlanVerb {
 int plan_model(PlanVerb verb);
 void add_plan(CLI::App& app, PlanVerb& verb, std::function<int()>& chosen);
 
+/// Throws UsageError for a folder that is no dump, or that has a global.h5.
+int assemble_dump(const std::filesystem::path& dump);
+void add_assemble(CLI::App& app, std::filesystem::path& dump, std::function<int()>& chosen);
+
 }  // namespace meshparity

@@ -15,8 +15,8 @@
 namespace meshparity {
 namespace {
 
-const std::vector<std::string> kLaterVerbs = {"report",      "assemble", "bisect",
-                                              "sensitivity", "recover",  "scale"};
+const std::vector<std::string> kLaterVerbs = {"report", "bisect", "sensitivity", "recover",
+                                              "scale"};
 
 // Everything the command line can say, and the verb that it chose.
 struct CommandLine {
@@ -27,6 +27,7 @@ struct CommandLine {
   CompareVerb compare;
   ExplainVerb explain;
   PlanVerb plan;
+  std::filesystem::path assemble;
   CaseOptions doctor;
   std::function<int()> chosen;
 };
@@ -142,6 +143,7 @@ void add_verbs(CLI::App& app, CommandLine& line) {
   add_replay(app, line);
   add_explain(app, line.explain, line.chosen);
   add_plan(app, line.plan, line.chosen);
+  add_assemble(app, line.assemble, line.chosen);
   add_minimize(app, line);
   CLI::App& doctor =
       *app.add_subcommand("doctor", "what this machine can run, and what is missing");
