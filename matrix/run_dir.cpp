@@ -49,6 +49,16 @@ RunDir RunDir::reopen(const fs::path& root) {
   return found;
 }
 
+RunDir RunDir::open(const fs::path& root) {
+  RunDir found(fs::absolute(root).lexically_normal());
+  if (root.empty() || !fs::is_regular_file(found.plan())) {
+    throw UsageError(
+        fmt::format("\"{}\" is no folder of a run: it holds no plan.json; give what --out named",
+                    root.string()));
+  }
+  return found;
+}
+
 RunDir RunDir::create_by_time(const fs::path& parent) {
   const std::string now = utc_now();
   fs::path root = parent / now;
@@ -96,7 +106,7 @@ CoverSummary cover_from(const Json& json) {
 void write_plan(const fs::path& file, const RunPlan& plan) {
   Json json = {{"command", plan.command}, {"started", plan.started}, {"commit", plan.commit},
                {"cpu", plan.cpu},         {"cores", plan.cores},     {"level", plan.level},
-               {"text", plan.text},       {"cases", plan.cases}};
+               {"shard", plan.shard},     {"text", plan.text},       {"cases", plan.cases}};
   json["relations"] = Json::array();
   for (const RelatedCases& each : plan.relations) {
     json["relations"].push_back(
@@ -128,6 +138,7 @@ RunPlan read_plan(const fs::path& file) {
     plan.cpu = json.at("cpu");
     plan.cores = json.at("cores");
     plan.level = json.at("level");
+    plan.shard = json.value("shard", "");  // plans of before had none
     plan.text = json.at("text");
     plan.cases = json.at("cases").get<std::vector<std::string>>();
     for (const Json& each : json.at("relations")) {

@@ -15,6 +15,8 @@ class RunDir {
   static RunDir create(const std::filesystem::path& root);
   /// The folder of a run that was interrupted. Throws UsageError when there is none.
   static RunDir reopen(const std::filesystem::path& root);
+  /// The folder of a run that is to be read. Throws UsageError when it holds none.
+  static RunDir open(const std::filesystem::path& root);
   /// <parent>/<UTC time> with a link <parent>/latest to it.
   static RunDir create_by_time(const std::filesystem::path& parent);
 
@@ -62,7 +64,8 @@ struct RunPlan {
   std::string cpu;
   int cores = 0;
   std::string level;
-  std::string text;  // file of the text data; empty when no case reads one
+  std::string shard;  // "2/4": only that part of the cases below was to be run (shard.hpp)
+  std::string text;   // file of the text data; empty when no case reads one
   std::vector<std::string> cases;
   std::vector<RelatedCases> relations;
   std::vector<ExcludedCase> excluded;

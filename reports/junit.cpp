@@ -9,6 +9,7 @@
 
 #include "fixtures/error.hpp"
 #include "reports/finding_text.hpp"
+#include "reports/missing.hpp"
 
 namespace meshparity {
 namespace {
@@ -134,26 +135,6 @@ void add(Counts& sum, const Counts& counts) {
   sum.skipped += counts.skipped;
 }
 
-/// What the plan names and no report is about.
-std::vector<std::string> lost(const RunPlan& plan, const std::vector<CaseReport>& reports) {
-  std::set<std::string> known;
-  for (const CaseReport& report : reports) {
-    known.insert(report.relation + " " + report.case_id);
-  }
-  std::vector<std::string> names;
-  for (const std::string& id : plan.cases) {
-    if (!known.contains(" " + id)) {
-      names.push_back(id);
-    }
-  }
-  for (const RelatedCases& each : plan.relations) {
-    if (!known.contains(each.relation + " " + each.first)) {
-      names.push_back(fmt::format("{} = {} ({})", each.first, each.partner, each.relation));
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string render_junit(const RunPlan& plan, const std::vector<CaseReport>& reports) {
@@ -167,7 +148,7 @@ std::string render_junit(const RunPlan& plan, const std::vector<CaseReport>& rep
   for (const CaseReport& report : reports) {
     add(sum, add_case(root, report));
   }
-  for (const std::string& name : lost(plan, reports)) {
+  for (const std::string& name : without_result(plan, reports)) {
     add(sum, add_lost(root, name));
   }
   set(root, "tests", fmt::format("{}", sum.tests));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fixtures/error.hpp"
+#include "matrix/shard.hpp"
 #include "reports/finding_text.hpp"
 #include "reports/margins.hpp"
 #include "reports/result_store.hpp"
@@ -31,6 +32,9 @@ std::string facts(const RunPlan& plan, const std::vector<CaseReport>& reports) {
                       cell(plan.command), plan.started);
   page += fmt::format("| commit | {} |\n| machine | {}, {} cores |\n| level | {} |\n", plan.commit,
                       cell(plan.cpu), plan.cores, plan.level);
+  if (!plan.shard.empty()) {
+    page += fmt::format("| shard | {} |\n", plan.shard);
+  }
   if (!plan.text.empty()) {
     page += fmt::format("| text | {} |\n", cell(plan.text));
   }
@@ -175,7 +179,8 @@ std::string table_of_excluded(const RunPlan& plan) {
 
 }  // namespace
 
-std::string render_markdown(const RunPlan& plan, const std::vector<CaseReport>& reports) {
+std::string render_markdown(const RunPlan& whole, const std::vector<CaseReport>& reports) {
+  const RunPlan plan = own_part(whole);
   std::string page =
       facts(plan, reports) + (plan.cases.empty() ? "" : table_of_cases(plan, reports));
   page += table_of_relations(plan, reports);

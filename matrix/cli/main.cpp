@@ -15,8 +15,7 @@
 namespace meshparity {
 namespace {
 
-const std::vector<std::string> kLaterVerbs = {"report", "bisect", "sensitivity", "recover",
-                                              "scale"};
+const std::vector<std::string> kLaterVerbs = {"bisect", "sensitivity", "recover", "scale"};
 
 // Everything the command line can say, and the verb that it chose.
 struct CommandLine {
@@ -24,6 +23,7 @@ struct CommandLine {
   RunOptions run;
   RunOptions replay;
   MinimizeOptions minimize;
+  ReportOptions report;
   CompareVerb compare;
   ExplainVerb explain;
   PlanVerb plan;
@@ -90,6 +90,9 @@ void add_run(CLI::App& app, CommandLine& line) {
   add_running(verb, line.run);
   verb.add_flag("--resume", line.run.resume,
                 "go on with the interrupted run in --out: results that still hold stay");
+  verb.add_option_function<std::string>(
+      "--shard", [&line](const std::string& text) { line.run.shard = parse_shard(text); },
+      "I/N: run the I-th of N parts of the selection; `report` merges them");
   verb.add_flag("--once", line.run.once, "do not run again what does not conform");
   verb.add_flag("--fail-fast", line.run.fail_fast, "start nothing after a case that diverges");
   add_choice<Keep>(verb, "--keep", line.run.keep, "dumps that stay: all, failed (default) or none",
@@ -106,6 +109,16 @@ void add_replay(CLI::App& app, CommandLine& line) {
   add_lookup(verb, line.replay.cases);
   add_running(verb, line.replay);
   verb.callback([&line] { line.chosen = [&line] { return replay_case(line.replay); }; });
+}
+
+void add_report(CLI::App& app, CommandLine& line) {
+  CLI::App& verb = *app.add_subcommand("report", "render runs again; merge the shards of one");
+  verb.add_option("DIR", line.report.folders, "folders of runs")->required();
+  verb.add_option("--out", line.report.out, "new folder, for the merged run of several DIR");
+  verb.add_option("--summary", line.report.summary, "Markdown for a CI service, under 1 MiB");
+  verb.add_flag("--annotations", line.report.annotations,
+                "print the first failures as GitHub's ::error lines");
+  verb.callback([&line] { line.chosen = [&line] { return report_runs(line.report); }; });
 }
 
 void add_minimize(CLI::App& app, CommandLine& line) {
@@ -145,6 +158,7 @@ void add_verbs(CLI::App& app, CommandLine& line) {
   add_plan(app, line.plan, line.chosen);
   add_assemble(app, line.assemble, line.chosen);
   add_minimize(app, line);
+  add_report(app, line);
   CLI::App& doctor =
       *app.add_subcommand("doctor", "what this machine can run, and what is missing");
   add_lookup(doctor, line.doctor);

@@ -6,6 +6,7 @@
 
 #include "matrix/compare_dumps.hpp"
 #include "matrix/run_matrix.hpp"
+#include "matrix/shard.hpp"
 
 namespace meshparity {
 
@@ -25,6 +26,7 @@ struct RunOptions {
   Programs programs;
   std::filesystem::path out;  // empty: build/runs/<UTC time>
   bool resume = false;        // go on with the run in `out`
+  Shard shard;                // of the selection
   int jobs = 0;               // 0: as many as there are cores
   bool once = false;          // no second run of what does not conform
   bool fail_fast = false;     // nothing is started after a case that diverges
@@ -34,6 +36,14 @@ struct RunOptions {
   double budget = 0;      // seconds; 0: none
   Color color = Color::automatic;
   std::string command;  // the line itself, to run it again
+};
+
+struct ReportOptions {
+  std::vector<std::filesystem::path> folders;  // of runs
+  std::filesystem::path out;                   // new folder of the merged run
+  std::filesystem::path summary;               // Markdown for a CI service; empty: none
+  bool annotations = false;
+  Color color = Color::automatic;
 };
 
 struct MinimizeOptions {

@@ -12,6 +12,8 @@ int run_cases(const RunOptions& options);
 int replay_case(const RunOptions& options);
 /// `options.run.cases.selection.ids` holds the id. 0: found; 3: the runs did not suffice.
 int minimize_case(const MinimizeOptions& options);
+/// Renders again what runs stored; several folders are shards of one run and are merged into `out`.
+int report_runs(const ReportOptions& options);
 int compare(const CompareVerb& options);
 int doctor(const CaseOptions& options);
 

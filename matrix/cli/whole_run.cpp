@@ -115,11 +115,12 @@ Known reopen(const RunDir& dir, const Contents& contents) {
 void require_same_plan(const RunDir& dir, const RunPlan& plan) {
   const RunPlan before = read_plan(dir.plan());
   if (before.cases != plan.cases || before.relations != plan.relations ||
-      before.level != plan.level) {
-    throw UsageError(fmt::format(
-        "{}: the run there was asked for other cases or another level; resume it by its own line: "
-        "{} --resume",
-        dir.root().string(), before.command));
+      before.level != plan.level || before.shard != plan.shard) {
+    throw UsageError(
+        fmt::format("{}: the run there was asked for other cases, another level or shard; resume "
+                    "it by its own line: "
+                    "{} --resume",
+                    dir.root().string(), before.command));
   }
 }
 
@@ -148,7 +149,8 @@ class Remaining {
       known_[{report.relation, report.case_id}] = std::move(report);
     }
   }
-  void fill(const RunPlan& plan, FinishedRun& run) const {
+  void fill(const RunPlan& whole, FinishedRun& run) const {
+    const RunPlan plan = own_part(whole);
     for (const std::string& id : plan.cases) {
       run.reports.push_back(known_.at({"", id}));
     }
@@ -161,6 +163,23 @@ class Remaining {
   Known known_;
   std::vector<PlannedRelation> relations_;
 };
+
+/// The plan is whole already; what runs is the shard's part of it.
+void keep_shard(const Shard& shard, ChosenCases& chosen, RunRequest& request) {
+  const std::size_t cases = chosen.runnable.size();
+  chosen.runnable = dealt(chosen.runnable, shard, 0);
+  chosen.relations = dealt(chosen.relations, shard, cases);
+  request.cases = chosen.runnable;
+}
+
+void require_some_in_shard(const Shard& shard, const ChosenCases& chosen) {
+  const std::size_t all = chosen.runnable.size() + chosen.relations.size();
+  if (!shard.is_whole() && static_cast<std::size_t>(shard.number) > all) {
+    throw UsageError(fmt::format(
+        "shard {} holds nothing: the selection has {} cases and relations that can run here",
+        format_shard(shard), all));
+  }
+}
 
 }  // namespace
 
@@ -195,6 +214,7 @@ RunPlan plan_of(const RunOptions& options, const RunRequest& request, const Chos
   plan.cpu = cpu_model();
   plan.cores = core_count();
   plan.level = level_name(request.level);
+  plan.shard = format_shard(options.shard);
   plan.text = request.text.string();
   for (const PlannedCase& planned : chosen.runnable) {
     plan.cases.push_back(planned.id);
@@ -240,10 +260,12 @@ FinishedRun run_chosen(const RunOptions& options, Terminal& terminal) {
   require_reference(options.programs.reference);
   const auto begun = std::chrono::steady_clock::now();
   ChosenCases chosen = choose_cases(options.cases);
+  require_some_in_shard(options.shard, chosen);
   RunRequest request = request_of(options, chosen);
-  const Contents contents = contents_of(chosen, options);
   const RunDir dir = open_folder(options);
   RunPlan plan = plan_of(options, request, chosen);
+  keep_shard(options.shard, chosen, request);
+  const Contents contents = contents_of(chosen, options);
   FinishedRun run{std::move(chosen), dir, std::move(plan), {}, {}, 0, 0};
   if (options.resume) {
     require_same_plan(dir, run.plan);
