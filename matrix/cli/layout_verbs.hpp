@@ -23,7 +23,7 @@ int explain_case(const ExplainVerb& verb);
 void add_explain(CLI::App& app, ExplainVerb& verb, std::function<int()>& chosen);
 
 struct PlanVerb {
-  std::string model;  // a name in `models`
+  std::string model;  // a name in `models`, or a .toml file
   std::filesystem::path models;
   PlanQuestion question;
   std::string precision = "fp64";

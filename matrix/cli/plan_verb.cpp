@@ -7,7 +7,8 @@
 namespace meshparity {
 
 int plan_model(PlanVerb verb) {
-  verb.question.model = load_named_model(verb.models, verb.model);
+  verb.question.model = verb.model.ends_with(".toml") ? load_model(verb.model)
+                                                      : load_named_model(verb.models, verb.model);
   verb.question.precision = verb.precision == "fp32" ? Precision::fp32 : Precision::fp64;
   const Plan plan = plan_layouts(verb.question);
   fmt::print("{}", verb.json ? plan_json(verb.question, plan) : plan_text(verb.question, plan));
@@ -18,7 +19,7 @@ void add_plan(CLI::App& app, PlanVerb& verb, std::function<int()>& chosen) {
   verb.models = source_folder() / "fixtures" / "models";
   CLI::App& plan = *app.add_subcommand(
       "plan", "the layouts of a model on so many ranks, with memory and bytes; runs nothing");
-  plan.add_option("--model", verb.model, "its name in the folder of models")->required();
+  plan.add_option("--model", verb.model, "its name in the folder of models, or a file")->required();
   plan.add_option("--ranks", verb.question.ranks, "ranks of the world")
       ->required()
       ->check(CLI::Range(1, kLargestWorld));
