@@ -255,5 +255,35 @@ TEST_F(CommandLine, DoctorNamesEveryMachineAndWhatIsMissing) {
   }
 }
 
+TEST_F(CommandLine, WhatDoesNotConformRunsAgainAndWhatDoesNotRepeatIsTold) {
+  const Ran ran = run_cases({id("seed22"), id("seed13")});
+
+  EXPECT_EQ(ran.exit, 1);
+  const std::string told =
+      "  repeatable, rank 1 (dp1): not repeatable: the first run died: rank 1 "
+      "gave up; run again alone it ended\n";
+  EXPECT_THAT(ran.out, HasSubstr(told));
+  EXPECT_EQ(ran.out.find(told), ran.out.rfind(told)) << "only one of the two died once";
+  EXPECT_THAT(bytes_of(out() / "report.md"), HasSubstr("| repeatable | diverges | 0 | 1 |"));
+  EXPECT_THAT(bytes_of(out() / "report.md"), HasSubstr("| repeatable | conforms | 0 | 0 |"));
+}
+
+TEST_F(CommandLine, OnceTurnsTheSecondRunOff) {
+  const Ran ran = run_cases({id("seed22"), "--once"});
+
+  EXPECT_EQ(ran.exit, 1);
+  EXPECT_THAT(ran.out, Not(HasSubstr("repeatable")));
+  EXPECT_THAT(bytes_of(out() / "report.md"), Not(HasSubstr("repeatable")));
+}
+
+TEST_F(CommandLine, FailFastLeavesTheRestNotRun) {
+  const Ran ran =
+      run_cases({id("seed13"), id("seed17"), id("plain"), "--fail-fast", "--jobs", "1"});
+
+  EXPECT_EQ(ran.exit, 1);
+  EXPECT_THAT(ran.out, HasSubstr("1 diverge, 0 conform, 2 not run"));
+  EXPECT_THAT(bytes_of(out() / "junit.xml"), HasSubstr("an earlier case diverged (--fail-fast)"));
+}
+
 }  // namespace
 }  // namespace meshparity
