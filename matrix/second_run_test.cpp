@@ -96,6 +96,13 @@ TEST_F(SecondRun, NansDoNotHideADifferenceBehindThem) {
   EXPECT_EQ(check().verdict, Verdict::diverges);
 }
 
+TEST_F(SecondRun, ANanThatComesInTheFirstRunOnlyIsFoundBehindOneOfBoth) {
+  fill(first_, "x", {kNan, kNan, 3, 4});
+  fill(second_, "x", {kNan, 2, 3, 4});
+
+  EXPECT_EQ(check().verdict, Verdict::diverges);
+}
+
 TEST_F(SecondRun, ANanInOneRunOnlyIsADifference) {
   fill(first_, "x", {1, kNan, 3, 4});
   fill(second_, "x", {1, 2, 3, 4});
