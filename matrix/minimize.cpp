@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 
@@ -41,9 +42,13 @@ class Search {
     oracle_.tell({id, "the case itself", sought_, true});
     while (pass() && !spent_) {
     }
-    Minimized found{smallest_, sought_, distinctive_words(smallest_), {}, 0, !spent_};
+    Minimized found{smallest_, sought_, distinctive_words(smallest_), {}, 0, 0, !spent_};
     found.defaults = needed_defaults();
     found.runs = runs_;
+    found.undecided =
+        static_cast<int>(std::count_if(sightings_.begin(), sightings_.end(), [](const auto& seen) {
+          return seen.second.verdict == Verdict::inconclusive;
+        }));
     return found;
   }
 

@@ -40,6 +40,7 @@ struct Minimized {
   std::vector<std::string> interacting;  // words of the smallest case, each of which it needs
   std::vector<std::string> defaults;     // unkind defaults without which the smallest conforms
   int runs = 0;
+  int undecided = 0;  // cases that were inconclusive: they may diverge alike
   bool complete =
       false;  // no single legal reduction of it diverges alike; else `limit` was reached
 };

@@ -144,6 +144,17 @@ TEST_F(MinimizeTest, SaysWhenTheRunsDidNotSuffice) {
   EXPECT_TRUE(has_tp_and_sp(found.smallest));
 }
 
+TEST_F(MinimizeTest, CountsTheCasesThatDecideNothing) {
+  const Minimized found =
+      minimized("gpt-micro.tp2.steps1.fp64.host-threads", [](const CaseSpec& spec) {
+        const Sighting unknown{Verdict::inconclusive, "liveness"};
+        return spec.mesh.degree(Axis::tp) > 1 ? kSought : unknown;
+      });
+
+  EXPECT_EQ(format_case(found.smallest), "gpt-micro.tp2.steps1.fp64.host-threads");
+  EXPECT_EQ(found.undecided, 1);
+}
+
 TEST_F(MinimizeTest, RefusesACaseThatConforms) {
   const auto refusal = message_of<UsageError>(
       [&] { minimized("gpt-micro.tp2.plain.fp64.host-threads", diverges_if(has_tp_and_sp)); });

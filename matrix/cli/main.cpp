@@ -72,13 +72,16 @@ void add_running(CLI::App& verb, RunOptions& options) {
                   "seconds after which a case on whose board nothing moves is killed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb.add_option("--budget", options.budget, "seconds after which nothing more is run")
-      ->check(CLI::PositiveNumber);
   add_choice<Color>(
       verb, "--color", options.color, "auto (default), always or never",
       {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}});
   verb.add_option("--reference", options.programs.reference, "the reference program");
   verb.add_option("--worker", options.programs.worker, "the worker program");
+}
+
+void add_budget(CLI::App& verb, RunOptions& options) {
+  verb.add_option("--budget", options.budget, "seconds after which nothing more is run")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_run(CLI::App& app, CommandLine& line) {
@@ -88,6 +91,7 @@ void add_run(CLI::App& app, CommandLine& line) {
                   "with case ids: instead of judging them, demand this exact relation")
       ->take_all();
   add_running(verb, line.run);
+  add_budget(verb, line.run);
   verb.add_flag("--resume", line.run.resume,
                 "go on with the interrupted run in --out: results that still hold stay");
   verb.add_option_function<std::string>(
@@ -108,6 +112,7 @@ void add_replay(CLI::App& app, CommandLine& line) {
   verb.add_option("CASE", line.replay.cases.selection.ids, "the case id")->required()->expected(1);
   add_lookup(verb, line.replay.cases);
   add_running(verb, line.replay);
+  add_budget(verb, line.replay);
   verb.callback([&line] { line.chosen = [&line] { return replay_case(line.replay); }; });
 }
 

@@ -93,6 +93,15 @@ std::string what_it_needs(const Minimized& found) {
   return fmt::format("{} and {} together", fmt::join(words, ", "), last);
 }
 
+std::string how_sure(const Minimized& found) {
+  if (!found.complete) {
+    return "too few to try everything: --runs N";
+  }
+  return found.undecided == 0
+             ? "no single thing can be taken away"
+             : fmt::format("{} of them inconclusive: it may not be the smallest", found.undecided);
+}
+
 void print_found(Terminal& terminal, const Minimized& found, const CaseReport& report) {
   const std::string id = format_case(found.smallest);
   terminal.line(fmt::format("\nsmallest case that diverges alike: {}", terminal.bold(id)));
@@ -129,11 +138,9 @@ int minimize_case(const MinimizeOptions& options) {
   const Minimized found = minimize(spec, oracle, options.runs);
   runs.close();
   print_found(terminal, found, runs.report(format_case(found.smallest)));
-  terminal.line(fmt::format(
-      "{} of at most {} runs; {}; dumps: {}", found.runs, options.runs,
-      found.complete ? "no single thing can be taken away" : "too few to try everything: --runs N",
-      runs.dir().root().string()));
-  return found.complete ? kExitConforms : kExitInconclusive;
+  terminal.line(fmt::format("{} of at most {} runs; {}; dumps: {}", found.runs, options.runs,
+                            how_sure(found), runs.dir().root().string()));
+  return found.complete && found.undecided == 0 ? kExitConforms : kExitInconclusive;
 }
 
 }  // namespace meshparity

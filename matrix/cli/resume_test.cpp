@@ -111,6 +111,19 @@ TEST_F(Resume, AResultOfAnotherProgramIsMadeAgain) {
   EXPECT_EQ(read_results(scratch_ / "killed" / "results.jsonl").size(), 1u);
 }
 
+TEST_F(Resume, AResultOfOneRunIsMadeAgainWhereTwoAreAskedFor) {
+  asked_ = {"gpt-micro.tp2.steps1.fp64.host-threads+skip_rowlinear_sum", "--once"};
+  ASSERT_EQ(run("killed", false), 1);
+  EXPECT_NE(read_results(scratch_ / "killed" / "results.jsonl").at(0).checks.back().check,
+            "repeatable");
+  asked_.pop_back();
+
+  EXPECT_EQ(run("killed", true), 1);
+
+  EXPECT_EQ(read_results(scratch_ / "killed" / "results.jsonl").at(0).checks.back().check,
+            "repeatable");
+}
+
 TEST_F(Resume, RefusesOtherCasesAndFoldersWithoutARun) {
   asked_ = {"gpt-micro.dp2.plain.fp64.host-threads"};
   EXPECT_EQ(run("nowhere", true), 2);

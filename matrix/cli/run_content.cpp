@@ -16,9 +16,10 @@ std::string hash_of(const std::filesystem::path& program) {
 
 }  // namespace
 
-RunContent::RunContent(const Programs& programs, const std::filesystem::path& driver, Level level)
-    : code_(fmt::format("{} {} {} {}", hash_of(programs.reference), hash_of(programs.worker),
-                        hash_of(driver), level_name(level))) {}
+RunContent::RunContent(const Programs& programs, const std::filesystem::path& driver, Level level,
+                       bool second_runs)
+    : code_(fmt::format("{} {} {} {}{}", hash_of(programs.reference), hash_of(programs.worker),
+                        hash_of(driver), level_name(level), second_runs ? "" : " once")) {}
 
 std::string RunContent::of(const PlannedCase& planned) const {
   return sha256_hex(fmt::format("{} {} {}", code_, planned.id, planned.model_file_hash))

@@ -12,9 +12,11 @@ namespace meshparity {
 class RunContent {
  public:
   /// `driver` is this program's own file.
-  RunContent(const Programs& programs, const std::filesystem::path& driver, Level level);
+  RunContent(const Programs& programs, const std::filesystem::path& driver, Level level,
+             bool second_runs);
 
-  /// Case, level, model and programs; 16 hex digits. The text's hash is part of the id.
+  /// Case, level, second runs, model and programs; 16 hex digits. The text's hash is part of the
+  /// id.
   std::string of(const PlannedCase& planned) const;
   std::string of(const PlannedRelation& planned) const;
 

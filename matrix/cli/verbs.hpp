@@ -10,7 +10,8 @@ int list_cases(const CaseOptions& options);
 int run_cases(const RunOptions& options);
 /// One case, at level all; `options.cases.selection.ids` holds its id.
 int replay_case(const RunOptions& options);
-/// `options.run.cases.selection.ids` holds the id. 0: found; 3: the runs did not suffice.
+/// `options.run.cases.selection.ids` holds the id. 0: found; 3: the runs did not suffice
+/// or some were inconclusive.
 int minimize_case(const MinimizeOptions& options);
 /// Renders again what runs stored; several folders are shards of one run and are merged into `out`.
 int report_runs(const ReportOptions& options);

@@ -32,7 +32,7 @@ std::filesystem::path folder_of(const CaseReport& report, const RunDir& dir) {
 using Contents = std::map<std::pair<std::string, std::string>, std::string>;
 
 Contents contents_of(const ChosenCases& chosen, const RunOptions& options) {
-  const RunContent content(options.programs, this_program(), options.level);
+  const RunContent content(options.programs, this_program(), options.level, !options.once);
   Contents contents;
   for (const PlannedCase& planned : chosen.runnable) {
     contents[{"", planned.id}] = content.of(planned);
