@@ -14,7 +14,7 @@ std::size_t place_of(std::string_view check) {
 auto priority(const Finding& finding) {
   // A second run tells what the first is worth, not what went wrong in it.
   const bool of_second_run = finding.check == "repeatable";
-  return std::make_tuple(!finding.follows_from.empty(), of_second_run, finding.step,
+  return std::make_tuple(of_second_run, !finding.follows_from.empty(), finding.step,
                          place_of(finding.check), finding.order, finding.mb);
 }
 

@@ -103,8 +103,8 @@ inline constexpr std::array<std::string_view, 13> kCheckNames = {
 
 /// The finding to headline, of those as grave as the report's verdict: one that follows from no
 /// other before one that does, then least (step, check order, order, mb). The step comes first:
-/// a wrong gradient of step 0 is the cause of a wrong forward pass of step 1. Null when there is
-/// no finding.
+/// a wrong gradient of step 0 is the cause of a wrong forward pass of step 1. A second run comes
+/// last. Null when there is no finding.
 const Finding* first_cause(const CaseReport& report);
 
 }  // namespace meshparity

@@ -76,6 +76,19 @@ TEST(FirstCause, PassesOverFindingsLessGraveThanTheVerdictAndThoseThatFollow) {
   EXPECT_EQ(first_cause(report)->order, 3);
 }
 
+TEST(FirstCause, IsASecondRunOnlyWhereNothingElseIsAsGrave) {
+  CaseReport report;
+  report.verdict = Verdict::diverges;
+  report.checks = {check_of("forward", Verdict::diverges),
+                   check_of("repeatable", Verdict::diverges)};
+  report.checks[0].findings = {finding_of("forward", 1, 3)};
+  report.checks[1].findings = {finding_of("repeatable", 0, 1)};
+
+  EXPECT_EQ(first_cause(report)->check, "forward");
+  report.checks[0].findings[0].gravity = Verdict::inconclusive;
+  EXPECT_EQ(first_cause(report)->check, "repeatable");
+}
+
 TEST(FirstCause, IsNothingWithoutFindings) {
   EXPECT_EQ(first_cause(CaseReport{}), nullptr);
 }
