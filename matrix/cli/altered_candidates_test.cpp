@@ -94,6 +94,7 @@ class CleanRun {
       edit(piece, values);
       to.write(piece, values);
     }
+    to.write_ledgers(from.ledgers());
     to.complete();
     return compare(scratch_ / name);
   }
