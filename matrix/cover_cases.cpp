@@ -83,11 +83,13 @@ class CoverOfCases {
           cover.excluded.empty() ? "no factor has a value" : cover.excluded.front().reason));
     }
     CoveredCases made;
-    for (const CoverRow& row : cover.rows) {
+    std::vector<CoverRow> rows = sample_rows(problem_, cover, block_.sample, block_.seed);
+    made.summary = {place_,      block_.strength, cover.legal, cover.rows.size(),
+                    rows.size(), cover.keys,      cover.cost,  {}};
+    rows.insert(rows.begin(), cover.rows.begin(), cover.rows.end());
+    for (const CoverRow& row : rows) {
       made.cases.push_back(case_of(row));
     }
-    made.summary = {place_,     block_.strength, cover.legal, cover.rows.size(),
-                    cover.keys, cover.cost,      {}};
     for (const ExcludedCombination& each : cover.excluded) {
       made.summary.excluded.push_back({text_of(each.combination), each.reason});
     }
@@ -207,9 +209,11 @@ std::string describe_cover(const CoverSummary& summary) {
                            : summary.strength == 2
                                ? "pairs of values"
                                : fmt::format("sets of {} values", summary.strength);
-  return fmt::format("{0} of {0} legal {1} in {2} cases ({3} ranks, {4} keys); {5} excluded",
+  const std::string sample =
+      summary.sampled > 0 ? fmt::format(", and {} cases more by chance", summary.sampled) : "";
+  return fmt::format("{0} of {0} legal {1} in {2} cases ({3} ranks, {4} keys); {5} excluded{6}",
                      summary.legal, name, summary.cases, summary.ranks, summary.keys,
-                     summary.excluded.size());
+                     summary.excluded.size(), sample);
 }
 
 }  // namespace meshparity

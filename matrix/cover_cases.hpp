@@ -14,8 +14,9 @@ struct CoverSummary {
   std::size_t strength = 0;
   std::size_t legal = 0;  // combinations of values, all covered
   std::size_t cases = 0;
-  std::size_t keys = 0;    // references they need, means of means apart
-  std::int64_t ranks = 0;  // of all cases
+  std::size_t sampled = 0;  // further cases
+  std::size_t keys = 0;     // references they need, means of means apart
+  std::int64_t ranks = 0;   // of all cases
   struct Excluded {
     std::string combination;  // "dp4 with tp6"
     std::string reason;

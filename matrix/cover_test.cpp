@@ -176,6 +176,31 @@ TEST(Cover, HasEachValueAloneWithTheLeastCompany) {
                           CoverRow{1, 1, 0}, CoverRow{0, 0, 1}));
 }
 
+TEST(Cover, ASampleAddsLegalRowsWithKnownKeysAndIsTheSameForASeed) {
+  CoverProblem problem =
+      free_problem({factor("k", 3, true), factor("l", 2, true), factor("a", 5), factor("b", 5)}, 2);
+  problem.why_not = [](const CoverRow& row) {
+    return row[2] == 4 && row[3] == 4 ? std::optional<std::string>("no") : std::nullopt;
+  };
+  const Cover cover = make_cover(problem);
+  std::set<std::pair<int, int>> keys;
+  for (const CoverRow& row : cover.rows) {
+    keys.insert({row[0], row[1]});
+  }
+  const std::vector<CoverRow> rows = sample_rows(problem, cover, 40, 7);
+
+  EXPECT_EQ(rows.size(), 40u);
+  std::set<CoverRow> all(cover.rows.begin(), cover.rows.end());
+  for (const CoverRow& row : rows) {
+    EXPECT_EQ(problem.why_not(row), std::nullopt);
+    EXPECT_TRUE(keys.contains({row[0], row[1]}));
+    EXPECT_TRUE(all.insert(row).second);
+  }
+  EXPECT_EQ(sample_rows(problem, cover, 40, 7), rows);
+  EXPECT_NE(sample_rows(problem, cover, 40, 8), rows);
+  EXPECT_LT(sample_rows(problem, cover, 1000, 7).size(), 150u);  // there are no more
+}
+
 TEST(Cover, IsTheSameForTheSameProblem) {
   const CoverProblem problem = free_problem({factor("a", 4), factor("b", 3), factor("c", 3)}, 2);
 

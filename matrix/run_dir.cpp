@@ -79,7 +79,8 @@ namespace {
 
 Json to_json(const CoverSummary& cover) {
   Json json = {{"origin", cover.origin}, {"strength", cover.strength}, {"legal", cover.legal},
-               {"cases", cover.cases},   {"keys", cover.keys},         {"ranks", cover.ranks}};
+               {"cases", cover.cases},   {"sampled", cover.sampled},   {"keys", cover.keys},
+               {"ranks", cover.ranks}};
   json["excluded"] = Json::array();
   for (const CoverSummary::Excluded& each : cover.excluded) {
     json["excluded"].push_back({{"combination", each.combination}, {"reason", each.reason}});
@@ -88,13 +89,8 @@ Json to_json(const CoverSummary& cover) {
 }
 
 CoverSummary cover_from(const Json& json) {
-  CoverSummary cover{json.at("origin"),
-                     json.at("strength"),
-                     json.at("legal"),
-                     json.at("cases"),
-                     json.at("keys"),
-                     json.at("ranks"),
-                     {}};
+  CoverSummary cover{json.at("origin"),  json.at("strength"), json.at("legal"), json.at("cases"),
+                     json.at("sampled"), json.at("keys"),     json.at("ranks"), {}};
   for (const Json& each : json.at("excluded")) {
     cover.excluded.push_back({each.at("combination"), each.at("reason")});
   }

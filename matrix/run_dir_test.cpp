@@ -74,7 +74,7 @@ TEST_F(RunDirTest, ReadsBackItsPlan) {
   plan.text = "/a/text";
   plan.cases = {"one", "two"};
   plan.relations = {{"rank_order", "one", "another"}};
-  plan.covers = {{"my.toml:3", 2, 100, 9, 3, 40, {{"dp4 with tp6", "world 24"}}}};
+  plan.covers = {{"my.toml:3", 2, 100, 9, 5, 3, 40, {{"dp4 with tp6", "world 24"}}}};
   plan.excluded = {{"three", "heads 24 do not divide by tp 5"}};
 
   write_plan(folder_ / "plan.json", plan);

@@ -1,6 +1,7 @@
 // Suites: readable cross products of models, meshes, features, data, precisions and machines, kept
 // in TOML files.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ struct CoverBlock {
   int line = 0;
   std::size_t strength = 0;
   int world_at_most = 0;
+  std::size_t sample = 0;  // further legal cases, drawn by the seed
+  std::uint64_t seed = 1;
   std::vector<CoverFactor> factors;
   std::vector<CoverRestriction> restrictions;
 };

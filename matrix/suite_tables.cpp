@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "fixtures/error.hpp"
 
@@ -168,12 +169,19 @@ CoverRestriction read_restriction(const std::string& origin, const toml::table& 
 CoverBlock read_cover(const std::string& origin, const toml::table& table) {
   constexpr std::int64_t kStrongest = 3;
   constexpr std::int64_t kLargestWorldOfSuites = 64;
-  refuse_other_keys(origin, table, {"strength", "world_at_most", "factors", "restrict"});
+  constexpr std::int64_t kLargestSample = 10'000;
+  refuse_other_keys(origin, table,
+                    {"strength", "world_at_most", "sample", "seed", "factors", "restrict"});
   CoverBlock cover;
   cover.line = static_cast<int>(table.source().begin.line);
   cover.strength = static_cast<std::size_t>(read_number(origin, table, "strength", kStrongest));
   cover.world_at_most =
       static_cast<int>(read_number(origin, table, "world_at_most", kLargestWorldOfSuites));
+  if (table.contains("sample")) {
+    cover.sample = static_cast<std::size_t>(read_number(origin, table, "sample", kLargestSample));
+    cover.seed = static_cast<std::uint64_t>(
+        read_number(origin, table, "seed", std::numeric_limits<std::int64_t>::max()));
+  }
   cover.factors = read_factors(origin, table);
   for (const toml::table* each : tables_of(origin, "restrict", table)) {
     cover.restrictions.push_back(read_restriction(origin, *each));
