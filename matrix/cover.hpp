@@ -53,9 +53,4 @@ struct Cover {
 /// every row takes one of these.
 Cover make_cover(const CoverProblem& problem);
 
-/// Further legal rows, none of them in the cover and none twice, each with the key of one of its
-/// rows; the same for the same seed. Fewer than `count` where chance finds no more.
-std::vector<CoverRow> sample_rows(const CoverProblem& problem, const Cover& cover,
-                                  std::size_t count, std::uint64_t seed);
-
 }  // namespace meshparity

@@ -9,7 +9,7 @@
 #include "fixtures/case_features.hpp"
 #include "fixtures/case_words.hpp"
 #include "fixtures/error.hpp"
-#include "matrix/cover.hpp"
+#include "matrix/cover_sample.hpp"
 
 namespace meshparity {
 namespace {

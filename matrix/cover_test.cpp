@@ -7,6 +7,7 @@
 #include <set>
 
 #include "matrix/combinations.hpp"
+#include "matrix/cover_sample.hpp"
 
 namespace meshparity {
 namespace {
