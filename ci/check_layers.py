@@ -4,6 +4,7 @@ files, and folder READMEs that name only files that exist.
 Usage: check_layers.py [ROOT]; prints one line a breach and exits 1 when there is one.
 """
 import pathlib
+import posixpath
 import re
 import subprocess
 import sys
@@ -98,13 +99,15 @@ def file_breaches(path, text):
         yield f"{path}: a thing is named after what it does, not {stem}"
 
 
-def readme_breaches(root, path, text):
-    """Words in backticks that look like files must exist, seen from the folder or the root."""
+def readme_breaches(files, path, text):
+    """Words in backticks that look like files must be ours: seen from the folder, from the root, or
+    by name alone anywhere."""
+    here = pathlib.PurePath(path).parent
+    names = {pathlib.PurePath(file).name for file in files}
     for word in re.findall(r"`([\w./-]+\.(?:hpp|cpp|cuh|cu|py|toml|md|txt|json))`", text):
-        places = [root / pathlib.PurePath(path).parent / word, root / word]
-        places += list(root.glob(f"*/**/{word}")) if "/" not in word else []
+        exists = posixpath.normpath(here / word) in files or word in files or word in names
         generated = word in {"case.json", "results.jsonl", "report.md", "report.json", "plan.json"}
-        if not generated and not any(place.exists() for place in places):
+        if not generated and not exists:
             yield f"{path}: names {word}, which does not exist"
 
 
@@ -115,11 +118,12 @@ def tracked(root):
 
 
 def breaches(root):
-    for path in tracked(root):
+    files = set(tracked(root))
+    for path in sorted(files):
         if path.endswith((".cpp", ".hpp", ".cuh", ".cu")):
             yield from file_breaches(path, (root / path).read_text())
         elif path.endswith("README.md"):
-            yield from readme_breaches(root, path, (root / path).read_text())
+            yield from readme_breaches(files, path, (root / path).read_text())
 
 
 def main():
