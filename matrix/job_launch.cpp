@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
 constexpr std::size_t kLogLines = 3;
+constexpr std::chrono::milliseconds kStart{60'000};
 // The exit code of a program whose last case failed and that can run no further ones.
 constexpr int kSpent = 4;
 
@@ -140,7 +141,7 @@ void JobLaunch::finish(std::size_t place, const LaunchOutcome& outcome, double s
 bool JobLaunch::must_stop(Launch& launch) {
   const Clock::time_point now = Clock::now();
   const bool too_late = settings_.deadline && now > *settings_.deadline;
-  const bool stands = settings_.time_limit && still_for(now) > *settings_.time_limit;
+  const bool stands = settings_.time_limit && still_for(now) > limit();
   const bool stopped = settings_.stop();
   if (!too_late && !stands && !stopped) {
     return false;
@@ -152,9 +153,16 @@ bool JobLaunch::must_stop(Launch& launch) {
   } else if (too_late) {
     end_all("the total budget was reached before this case ended");
   } else {
-    end_standing(std::chrono::duration<double>(*settings_.time_limit).count());
+    end_standing(std::chrono::duration<double>(limit()).count());
   }
   return true;
+}
+
+// mpirun brings its processes together before the first word; where the machine's own name is not
+// known, looking it up alone takes ten seconds.
+std::chrono::milliseconds JobLaunch::limit() const {
+  const bool is_starting = !any_progress_ && !settings_.starter.empty();
+  return is_starting ? std::max(*settings_.time_limit, kStart) : *settings_.time_limit;
 }
 
 JobLaunch::Clock::duration JobLaunch::still_for(Clock::time_point now) {

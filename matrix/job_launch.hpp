@@ -43,6 +43,8 @@ class JobLaunch {
   void begin(std::size_t place);
   void finish(std::size_t place, const LaunchOutcome& outcome, double seconds);
   bool must_stop(Launch& launch);
+  /// How long nothing may move; only where there is a time limit.
+  std::chrono::milliseconds limit() const;
   Clock::duration still_for(Clock::time_point now);
   void end_all(const std::string& why);
   void end_standing(double limit);

@@ -106,6 +106,16 @@ TEST_F(RunJobs, KillsACaseWhoseBoardStandsStillAndSaysWhoWaitsWhere) {
   EXPECT_TRUE(outcomes_[3].finished);
 }
 
+// mpirun looks up the machine's name and brings its processes together.
+TEST_F(RunJobs, WaitsLongerForTheFirstWordOfAStarter) {
+  settings_.starter = {"/bin/sh", "-c", "sleep 1; exec \"$@\"", "sh"};
+
+  run({1, 12, 1});
+
+  EXPECT_TRUE(outcomes_[0].finished) << outcomes_[0].what;
+  EXPECT_THAT(outcomes_[1].what, StartsWith("nothing moved for 0.4 s"));
+}
+
 TEST_F(RunJobs, LetsACaseRunThatMovesLongerThanTheLimit) {
   run({17});
 
