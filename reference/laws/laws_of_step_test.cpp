@@ -164,7 +164,9 @@ TEST(LawsOfStep, ANormThatCountsOneParameterTwiceBreaksItsLaw) {
 // The tied weight's gradient is the sum of two records, in the norm and in both its moments.
 TEST(LawsOfStep, ATiedWeightTakesBothItsGradients) {
   const auto names = broken_by("plain", [](const Piece& piece, Values& values) {
-    values[3] += is(piece, 2, Phase::grad, "head.weight") ? 0.25 : 0;
+    if (is(piece, 2, Phase::grad, "head.weight")) {
+      values[3] += 0.25;
+    }
     return true;
   });
 
