@@ -16,9 +16,7 @@ namespace {
 
 /// A value that nothing could come of beside the others is not covered there.
 std::optional<std::string> why_idle(const CaseSpec& spec) {
-  const auto wide = std::count_if(kAxes.begin(), kAxes.end(),
-                                  [&](Axis axis) { return spec.mesh.degree(axis) > 1; });
-  if (spec.order != kDefaultOrder && wide < 2) {
+  if (spec.order != kDefaultOrder && mesh_words(spec.mesh).size() < 2) {
     return "a rank order changes nothing with fewer than two axes";
   }
   if (spec.eager && spec.mesh.world_size() == 1) {

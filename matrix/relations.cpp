@@ -61,9 +61,7 @@ Partner eager(const CaseSpec& spec) {
 
 // The axes from the slowest to the fastest: no group keeps its ranks.
 Partner reversed_order(const CaseSpec& spec) {
-  const auto wide = std::count_if(kAxes.begin(), kAxes.end(),
-                                  [&](Axis axis) { return spec.mesh.degree(axis) > 1; });
-  if (wide < 2 || !sums_are_ordered(spec)) {
+  if (mesh_words(spec.mesh).size() < 2 || !sums_are_ordered(spec)) {
     return std::nullopt;
   }
   RelatedRun run{spec};
