@@ -84,6 +84,14 @@ void GoldenCase::run_reference(Level level) {
   ours_ = read_reference(job.out / rank_file_name(0));
 }
 
+void GoldenCase::forget_gradient(const std::string& parameter) {
+  for (auto& [key, kept] : golden_) {
+    if (key.phase == Phase::grad && key.record == parameter) {
+      kept.values.assign(kept.values.size(), 0.0);
+    }
+  }
+}
+
 const Kept& GoldenCase::kept(Phase phase, int step, const std::string& record) const {
   const auto found = golden_.find({phase, step, record});
   if (found == golden_.end()) {

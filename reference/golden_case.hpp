@@ -35,6 +35,9 @@ class GoldenCase {
   /// is of another case and when the reference fails.
   GoldenCase(const std::string& case_id, const std::filesystem::path& golden, Level level);
 
+  /// As if PyTorch had left nothing of a gradient, in every step.
+  void forget_gradient(const std::string& parameter);
+
   const std::map<RecordKey, Kept>& golden() const { return golden_; }
   const Kept& kept(Phase phase, int step, const std::string& record) const;
   const std::vector<double>& ours(const RecordKey& key) const;

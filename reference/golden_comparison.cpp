@@ -113,8 +113,13 @@ struct AdamwLimits {
   double m_ = 0, v_ = 0, size_ = 0, largest_ = 0;
 };
 
-/// Limits of every kept element of a parameter after the last step. A gradient of exactly 0 has no
-/// terms (a token that does not occur), so both sides have it exactly.
+/// A gradient of exactly 0 has no terms (a token that does not occur), so both sides have it
+/// exactly; but where only theory makes it 0, one side's rounding may happen to leave nothing.
+bool has_no_terms(const GoldenCase& both, const std::string& parameter, double gradient) {
+  return gradient == 0 && !is_zero_in_theory(both, parameter);
+}
+
+/// Limits of every kept element of a parameter after the last step.
 std::vector<AdamwLimits> adamw_limits(const GoldenCase& both, const std::string& parameter) {
   const std::vector<std::string> names = gradients_of(both, parameter);
   std::vector<AdamwLimits> limits(both.kept(Phase::grad, 0, parameter).values.size());
@@ -127,7 +132,7 @@ std::vector<AdamwLimits> adamw_limits(const GoldenCase& both, const std::string&
       for (const std::string& name : names) {
         const double term = both.kept(Phase::grad, step, name).values[i];
         gradient += term;
-        difference += term == 0 ? 0 : gradient_limit(both, step, name);
+        difference += has_no_terms(both, name, term) ? 0 : gradient_limit(both, step, name);
       }
       limits[i].step(both.model(), taken, coefficient * gradient, coefficient * difference);
     }
