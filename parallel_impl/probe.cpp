@@ -14,7 +14,7 @@ constexpr int kDigitBits = 16;
 template <class T>
 void contribute(Parameters<T>& params, Backend<T>& backend) {
   for (Param<T>& param : params.all()) {
-    backend.run(Copy<T>{param.value, param.grad.data(), param.count()});
+    backend.run(Copy<T>{param.value, param.grad, param.count()});
   }
 }
 
@@ -22,8 +22,13 @@ template <class T>
 void probe_step(const RankContext& context, Backend<T>& backend, int step) {
   Parameters<T> params(context.model, context.mesh, planted_source(index_source(step), context),
                        backend);
-  Gradients<T> gradients({context.mesh, context.comm, backend, context.recorder, context.faults,
-                          context.spec.sequence_parallel},
+  Gradients<T> gradients({context.mesh,
+                          context.comm,
+                          backend,
+                          context.recorder,
+                          context.faults,
+                          context.spec.sequence_parallel,
+                          {}},
                          params);
   Optimizer<T> optimizer(context.spec, context.model, backend, params);
   ParamRecords<T> records(context.recorder, backend, &context.faults);

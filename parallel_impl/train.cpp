@@ -9,10 +9,7 @@
 #include "parallel_impl/backend/host_backend.hpp"
 #include "parallel_impl/model/stage_model.hpp"
 #include "parallel_impl/optimizer/exact_sum.hpp"
-#include "parallel_impl/optimizer/gradients.hpp"
-#include "parallel_impl/optimizer/loss_scale.hpp"
-#include "parallel_impl/optimizer/optimizer.hpp"
-#include "parallel_impl/optimizer/param_records.hpp"
+#include "parallel_impl/optimizer/step_update.hpp"
 #include "parallel_impl/planted_source.hpp"
 #include "parallel_impl/probe.hpp"
 
@@ -39,12 +36,15 @@ class Training {
         model_(parts_, params_, context.spec.smoothing ? context.model.smoothing : 0.0),
         saved_(model_),
         batch_(extent_.rows, *backend_),
-        gradients_({context.mesh, context.comm, *backend_, context.recorder, context.faults,
-                    context.spec.sequence_parallel},
-                   params_),
-        optimizer_(context.spec, context.model, *backend_, params_),
-        records_(context.recorder, *backend_, &context.faults),
-        scale_(context.spec) {}
+        update_({context.spec,
+                 context.model,
+                 context.mesh,
+                 context.comm,
+                 *backend_,
+                 context.recorder,
+                 context.faults,
+                 {}},
+                params_) {}
 
   void step(int step) {
     context_.faults.begin_step(step);
@@ -59,16 +59,9 @@ class Training {
     }
     phase("gradients");
     reduce_loss(step);
-    gradients_.sum_over_dp(step);
-    gradients_.sum_over_tp(step);
-    const bool skipped = scale_.is_used() && gradients_.found_infinity(step);
-    record_scale(step, skipped);
-    if (!skipped) {
-      finish_gradients(step);
-    }
+    update_.reduce(step);
     phase("update");
-    update(step, skipped);
-    scale_.after(skipped);
+    update_.update(step, static_cast<double>(loss_divisor()));
   }
 
   /// What this rank's allocator counted, a row a tag.
@@ -78,7 +71,7 @@ class Training {
       const auto tag = static_cast<MemoryTag>(i);
       const MemoryUse use = backend_->use(tag);
       rows.push_back(
-          {std::string(memory_tag_name(tag)), 0, use.current, use.peak, optimizer_.steps_taken()});
+          {std::string(memory_tag_name(tag)), 0, use.current, use.peak, update_.steps_taken()});
     }
     return rows;
   }
@@ -95,8 +88,8 @@ class Training {
   }
 
   void micro_batch(int step, int mb) {
-    batch_.load(context_.inputs, place(step, mb), scale_.value(), forgets_last_length(mb));
-    activation_records_.set_loss_scale(scale_.value(), is_skipped(context_.spec, step));
+    batch_.load(context_.inputs, place(step, mb), update_.loss_scale(), forgets_last_length(mb));
+    activation_records_.set_loss_scale(update_.loss_scale(), is_skipped(context_.spec, step));
     record_samples();
     model_.forward(batch_, saved_);
     add_losses();
@@ -159,62 +152,8 @@ class Training {
     tokens_ = sums.back();
     std::copy(sums.begin(), sums.end() - 1, limbs.begin());
     const double loss = tokens_ == 0 ? 0.0 : loss_.value() / static_cast<double>(loss_divisor());
-    records_.number(Phase::loss, "loss", step, loss);
-    records_.number(Phase::scalar, "token_count", step, static_cast<double>(tokens_));
-  }
-
-  void record_scale(int step, bool skipped) {
-    if (scale_.is_used()) {
-      records_.number(Phase::scalar, "loss_scale", step, scale_.value());
-      records_.number(Phase::scalar, "found_inf", step, skipped ? 1 : 0);
-    }
-  }
-
-  /// What planted faults divide gradients by beside what is due; 1 without any.
-  double planted_divisor() const {
-    FaultPlan& faults = context_.faults;
-    const Mesh& mesh = context_.mesh;
-    double divisor = faults.fires("dp_mean_too") ? mesh.degree(Axis::dp) : 1;
-    divisor *= faults.fires("mb_mean_too") ? context_.spec.micro_batches : 1;
-    divisor *= extent_.cuts_rows && faults.fires("sp_mean_too") ? mesh.degree(Axis::tp) : 1;
-    return faults.fires("loss_scale_kept") ? divisor / scale_.value() : divisor;
-  }
-
-  void finish_gradients(int step) {
-    gradients_.divide_by(static_cast<double>(loss_divisor()) * scale_.value() * planted_divisor());
-    records_.gradients(step, params_.all());
-    if (!context_.faults.fires("tied_gradient_lost")) {
-      gradients_.tie();
-    }
-  }
-
-  void clip_and_step(int step) {
-    const double norm = gradients_.norm(step);
-    const double coefficient = clip(step, norm);
-    records_.number(Phase::scalar, "grad_norm", step, norm);
-    records_.number(Phase::scalar, "clip_coef", step, coefficient);
-    optimizer_.step(coefficient, &context_.faults);
-  }
-
-  /// A skipped step leaves parameters, moments and the step count as they are.
-  void update(int step, bool skipped) {
-    if (!skipped) {
-      clip_and_step(step);
-    }
-    records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
-    records_.after_update(step, params_.all(), optimizer_);
-    records_.integers("step_count", step, {optimizer_.steps_taken()});
-    records_.integers("rng_key", step, {static_cast<std::int64_t>(context_.spec.seed), step});
-  }
-
-  double clip(int step, double norm) {
-    if (context_.spec.clip == ClipMode::off) {
-      return 1.0;
-    }
-    const bool near = context_.spec.clip == ClipMode::near;
-    const double limit = near ? context_.model.clip_near : context_.model.clip;
-    records_.number(Phase::margin, "clip", step, norm - limit);
-    return clip_coefficient(limit, norm);
+    update_.records().number(Phase::loss, "loss", step, loss);
+    update_.records().number(Phase::scalar, "token_count", step, static_cast<double>(tokens_));
   }
 
   const RankContext& context_;
@@ -228,10 +167,7 @@ class Training {
   StageModel<T> model_;
   typename StageModel<T>::Saved saved_;
   MicroBatch<T> batch_;
-  Gradients<T> gradients_;
-  Optimizer<T> optimizer_;
-  ParamRecords<T> records_;
-  LossScale scale_;
+  StepUpdate<T> update_;
   bool mean_of_means_ = false;
   std::vector<T> host_losses_;
   ExactSum loss_;

@@ -172,12 +172,12 @@ TEST(ColumnLinear, GradientsOfPartsMakeTheDenseGradients) {
     sum_over_tp(self.parts, grad_x, Site{0, "mlp.up", "backward", 0, 0});
 
     for (int at = 0; at < kIn * 3; ++at) {
-      EXPECT_EQ(weight.grad.data()[at], dense_weight_grad(at / 3, 3 * rank + at % 3));
+      EXPECT_EQ(weight.grad[at], dense_weight_grad(at / 3, 3 * rank + at % 3));
     }
     EXPECT_EQ(dx, columns_of(dense_input_grad, 0, kIn));
     for (int j = 0; j < 3; ++j) {
       const int global = 3 * rank + j;
-      EXPECT_EQ(bias.grad.data()[j], dy_at(0, global) + dy_at(1, global) + dy_at(2, global));
+      EXPECT_EQ(bias.grad[j], dy_at(0, global) + dy_at(1, global) + dy_at(2, global));
     }
   });
 }

@@ -78,13 +78,13 @@ void initial_slice(const std::vector<ParamSpec>& table, std::size_t index, const
 
 template <class T>
 void upload_initial(const std::vector<ParamSpec>& table, std::size_t index,
-                    const ParamSource& source, Param<T>& param) {
+                    const ParamSource& source, const Param<T>& param, Memory& memory) {
   std::vector<double> values(static_cast<std::size_t>(param.slice.logical));
   initial_slice(table, index, param.slice, source, values);
   std::vector<T> narrowed(values.size());
   std::transform(values.begin(), values.end(), narrowed.begin(),
                  [](double value) { return static_cast<T>(value); });
-  param.owned.upload(narrowed);
+  memory.upload(narrowed.data(), param.value, narrowed.size() * sizeof(T));
 }
 
 }  // namespace
@@ -111,6 +111,17 @@ ParamSlice slice_of(const ParamSpec& param, const ModelSpec& model, int tp, int 
   return slice;
 }
 
+int piece_of(const ParamSpec& param, const ModelSpec& model) {
+  if (param.layer >= 0) {
+    return param.layer + 1;
+  }
+  return param.name.starts_with("embed.") ? 0 : model.layers + 1;
+}
+
+ChunkOf single_chunk() {
+  return [](const ParamSpec&) { return 0; };
+}
+
 ParamSource initial_source(std::uint64_t seed) {
   return [seed](const std::vector<ParamSpec>& table, std::size_t index, std::int64_t first,
                 std::span<double> out) { initial_values(table, index, seed, first, out); };
@@ -123,22 +134,32 @@ Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_
 
 template <class T>
 Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source,
-                          Memory& memory) {
+                          Memory& memory, const ChunkOf& chunk_of) {
   const std::vector<ParamSpec> table = param_table(model);
   for (std::size_t index = 0; index < table.size(); ++index) {
-    Param<T> param;
+    const int chunk = chunk_of(table[index]);
+    if (chunk < 0) {
+      continue;
+    }
+    Param<T>& param = params_.emplace_back();
     param.spec = table[index];
     param.slice = slice_of(table[index], model, mesh.degree(Axis::tp), mesh.index(Axis::tp));
-    param.grad = Buffer<T>(memory, MemoryTag::gradient, param.count());
-    if (param.is_tied()) {
-      param.value = at(param.spec.tied_to).value;
-    } else {
-      param.owned = Buffer<T>(memory, MemoryTag::parameter, param.count());
-      param.value = param.owned.data();
-      upload_initial(table, index, source, param);
+    param.chunk = chunk;
+    make(param, memory);
+    if (!param.shares_value) {
+      upload_initial(table, index, source, param, memory);
     }
-    params_.push_back(std::move(param));
   }
+}
+
+template <class T>
+void Parameters<T>::make(Param<T>& param, Memory& memory) {
+  const Param<T>* const tied_to = param.is_tied() ? find(param.spec.tied_to) : nullptr;
+  param.shares_value = tied_to != nullptr;
+  param.grad = gradients_.emplace_back(memory, MemoryTag::gradient, param.count()).data();
+  param.value = param.shares_value
+                    ? tied_to->value
+                    : values_.emplace_back(memory, MemoryTag::parameter, param.count()).data();
 }
 
 template <class T>
@@ -157,8 +178,8 @@ Param<T>& Parameters<T>::at(std::string_view name) {
 
 template <class T>
 void Parameters<T>::clear_gradients() {
-  for (Param<T>& param : params_) {
-    param.grad.clear();
+  for (Buffer<T>& gradient : gradients_) {
+    gradient.clear();
   }
 }
 

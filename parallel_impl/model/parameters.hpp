@@ -41,16 +41,28 @@ struct ParamSlice {
 /// the vocabulary by rows, sinks by heads; norms and positions are whole on every rank.
 ParamSlice slice_of(const ParamSpec& param, const ModelSpec& model, int tp, int tp_index);
 
-/// One parameter on this rank. A tied head's value is the embedding's; its gradient is its own.
+/// The piece of the model that a parameter belongs to: 0 the embedding, 1 + layer a block,
+/// layers + 1 the head with the final norm.
+int piece_of(const ParamSpec& param, const ModelSpec& model);
+
+/// The chunk of the pipeline on this rank that works with a parameter; -1: none of them does.
+using ChunkOf = std::function<int(const ParamSpec&)>;
+/// Of a rank that holds the whole model: 0 for every parameter.
+ChunkOf single_chunk();
+
+/// One parameter on this rank; its value and gradient lie in storage of Parameters.
 template <class T>
 struct Param {
   ParamSpec spec;
   ParamSlice slice;
+  int chunk = 0;
   T* value = nullptr;
-  Buffer<T> owned;  // empty when tied
-  Buffer<T> grad;   // sum over this step's micro-batches
+  T* grad = nullptr;  // sum over this step's micro-batches
+  /// The value is that of spec.tied_to, which this rank holds too; the gradient is its own.
+  bool shares_value = false;
 
   int count() const { return slice.rows * slice.columns; }
+  /// Here or on another rank: shares_value tells.
   bool is_tied() const { return !spec.tied_to.empty(); }
 };
 
@@ -61,24 +73,28 @@ using ParamSource = std::function<void(const std::vector<ParamSpec>& table, std:
 /// The initial values of a seed.
 ParamSource initial_source(std::uint64_t seed);
 
-/// Every parameter of the table, at its initial value.
+/// The parameters of the table that this rank's chunks work with, at their initial values.
 template <class T>
 class Parameters {
  public:
   Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_t seed, Memory& memory);
   /// Cut out of other values.
-  Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source, Memory& memory);
+  Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source, Memory& memory,
+             const ChunkOf& chunk_of = single_chunk());
 
   std::vector<Param<T>>& all() { return params_; }
-  /// The parameter must exist.
+  /// The parameter must be on this rank.
   Param<T>& at(std::string_view name);
-  /// Null when the model has none of that name.
+  /// Null when this rank has none of that name.
   Param<T>* find(std::string_view name);
   void clear_gradients();
   /// The largest count of all.
   int largest() const;
 
  private:
+  void make(Param<T>& param, Memory& memory);
+
+  std::vector<Buffer<T>> values_, gradients_;
   std::vector<Param<T>> params_;
 };
 

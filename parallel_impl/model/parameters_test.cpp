@@ -139,7 +139,28 @@ TEST(Parameters, ATiedHeadSharesItsValueAndKeepsItsGradient) {
   Parameters<double> params(micro(), mesh_of(1, 0), 1, *backend);
 
   EXPECT_EQ(params.at("head.weight").value, params.at("embed.weight").value);
-  EXPECT_NE(params.at("head.weight").grad.data(), params.at("embed.weight").grad.data());
+  EXPECT_NE(params.at("head.weight").grad, params.at("embed.weight").grad);
+  EXPECT_TRUE(params.at("head.weight").shares_value);
+}
+
+TEST(Parameters, ATiedHeadWithoutTheEmbeddingOwnsItsValue) {
+  const auto backend = make_host_backend<double>();
+  const ModelSpec model = micro();
+  const int last = model.layers + 1;
+  Parameters<double> params(
+      model, mesh_of(1, 0), initial_source(1), *backend,
+      [&](const ParamSpec& param) { return piece_of(param, model) == last ? 3 : -1; });
+  Parameters<double> whole(model, mesh_of(1, 0), 1, *backend);
+
+  ASSERT_EQ(params.all().size(), 3U);
+  const Param<double>& head = params.at("head.weight");
+  EXPECT_TRUE(head.is_tied());
+  EXPECT_FALSE(head.shares_value);
+  EXPECT_EQ(head.chunk, 3);
+  EXPECT_EQ(params.find("embed.weight"), nullptr);
+  for (int i = 0; i < head.count(); ++i) {
+    ASSERT_EQ(head.value[i], whole.at("embed.weight").value[i]);
+  }
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ inline Site site_in(const BatchPlace& place, int layer, std::string role, std::s
 template <class T>
 void add_param_grad(RankParts<T>& parts, Param<T>& param, const T* of_micro_batch) {
   parts.backend.run(
-      AddQuotient<T>{of_micro_batch, param.grad.data(), param.count(), parts.grad_divisor});
+      AddQuotient<T>{of_micro_batch, param.grad, param.count(), parts.grad_divisor});
 }
 /// It lies in the workspace.
 template <class T>

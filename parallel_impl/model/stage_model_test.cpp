@@ -67,9 +67,9 @@ double slope(Lone& lone, double& value) {
 
 /// What a parameter's whole gradient is: a tied weight has two uses and a buffer for each.
 double gradient_at(Lone& lone, const Param<double>& param, int at) {
-  double sum = param.grad.data()[at];
+  double sum = param.grad[at];
   for (const Param<double>& other : lone.params().all()) {
-    sum += other.spec.tied_to == param.spec.name ? other.grad.data()[at] : 0;
+    sum += other.spec.tied_to == param.spec.name ? other.grad[at] : 0;
   }
   return sum;
 }
@@ -111,7 +111,7 @@ TEST(StageModel, PaddedRowsHaveNoGradient) {
   const Param<double>& head = lone.params().at("head.weight");
 
   for (int at = head.slice.logical; at < head.count(); ++at) {
-    EXPECT_EQ(head.grad.data()[at], 0);
+    EXPECT_EQ(head.grad[at], 0);
   }
 }
 
@@ -120,12 +120,12 @@ TEST(StageModel, ASecondMicroBatchAddsToTheFirst) {
   lone.loss();
   lone.backward();
   const Param<double>& param = lone.params().at("layer0.mlp.up.weight");
-  const std::vector<double> once(param.grad.data(), param.grad.data() + param.count());
+  const std::vector<double> once(param.grad, param.grad + param.count());
   lone.loss();
   lone.backward();
 
   for (std::size_t at = 0; at < once.size(); ++at) {
-    EXPECT_EQ(param.grad.data()[at], 2 * once[at]);
+    EXPECT_EQ(param.grad[at], 2 * once[at]);
   }
 }
 

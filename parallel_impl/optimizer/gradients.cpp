@@ -14,14 +14,14 @@ namespace meshparity {
 namespace {
 
 template <class T>
-std::span<T> elements(Param<T>& param) {
-  return {param.grad.data(), static_cast<std::size_t>(param.count())};
+std::span<T> elements(const Param<T>& param) {
+  return {param.grad, static_cast<std::size_t>(param.count())};
 }
 
 template <class T>
 std::vector<T> logical_on_host(const Param<T>& param, Memory& memory) {
   std::vector<T> held(static_cast<std::size_t>(param.slice.logical));
-  memory.download(param.grad.data(), held.data(), held.size() * sizeof(T));
+  memory.download(param.grad, held.data(), held.size() * sizeof(T));
   return held;
 }
 
@@ -43,7 +43,8 @@ Gradients<T>::Gradients(const Parts& parts, Parameters<T>& params)
       params_(params),
       dp_(parts.mesh.group({Axis::dp})),
       tp_(parts.mesh.group({Axis::tp})),
-      kv_(kv_group(tp_, most_copies(params))) {}
+      kv_(kv_group(tp_, most_copies(params))),
+      model_(parts.mesh.degree(Axis::pp) > 1 ? parts.mesh.group({Axis::tp, Axis::pp}) : tp_) {}
 
 template <class T>
 void Gradients<T>::record_contribution(const Param<T>& param, int step) {
@@ -105,26 +106,31 @@ void Gradients<T>::sum_together(const std::vector<Param<T>*>& params, const Comm
   Buffer<T> joined(parts_.backend, MemoryTag::buffer, count);
   T* next = joined.data();
   for (const Param<T>* param : params) {
-    parts_.backend.run(Copy<T>{param->grad.data(), next, param->count()});
+    parts_.backend.run(Copy<T>{param->grad, next, param->count()});
     next += param->count();
   }
   parts_.comm.all_reduce(group, std::span<T>(joined.data(), static_cast<std::size_t>(count)),
                          ReduceOp::sum, site);
   next = joined.data();
   for (Param<T>* param : params) {
-    parts_.backend.run(Copy<T>{next, param->grad.data(), param->count()});
+    parts_.backend.run(Copy<T>{next, param->grad, param->count()});
     next += param->count();
   }
 }
 
 template <class T>
-void Gradients<T>::tie() {
+void Gradients<T>::tie(int step) {
   for (Param<T>& head : params_.all()) {
-    if (head.is_tied()) {
+    if (head.shares_value) {
       Param<T>& embedding = params_.at(head.spec.tied_to);
-      parts_.backend.run(AddInto<T>{head.grad.data(), embedding.grad.data(), head.count()});
-      parts_.backend.run(Copy<T>{embedding.grad.data(), head.grad.data(), head.count()});
+      parts_.backend.run(AddInto<T>{head.grad, embedding.grad, head.count()});
+      parts_.backend.run(Copy<T>{embedding.grad, head.grad, head.count()});
     }
+  }
+  if (parts_.tied.size() == 2) {
+    Param<T>& here = params_.at(parts_.tied.index == 0 ? "embed.weight" : "head.weight");
+    parts_.comm.all_reduce(parts_.tied, elements(here), ReduceOp::sum,
+                           Site{-1, "grad.tied", "grad", step, 0});
   }
 }
 
@@ -134,9 +140,9 @@ void Gradients<T>::divide_by(double count) {
     params_.clear_gradients();
     return;
   }
-  for (Param<T>& param : params_.all()) {
+  for (const Param<T>& param : params_.all()) {
     // A count is exact in every precision, its reciprocal is not.
-    parts_.backend.run(Divide<T>{param.grad.data(), param.count(), static_cast<T>(count)});
+    parts_.backend.run(Divide<T>{param.grad, param.count(), static_cast<T>(count)});
   }
 }
 
@@ -148,7 +154,7 @@ bool Gradients<T>::found_infinity(int step) {
       found = std::isfinite(value) ? found : 1;
     }
   }
-  parts_.comm.all_reduce(tp_, std::span(&found, 1), ReduceOp::max,
+  parts_.comm.all_reduce(model_, std::span(&found, 1), ReduceOp::max,
                          Site{-1, "found_inf", "scalar", step, 0});
   return found != 0;
 }
@@ -163,7 +169,7 @@ bool Gradients<T>::counts_here(const Param<T>& param) const {
 template <class T>
 double Gradients<T>::norm(int step) {
   const bool is_plain = parts_.faults.fires("norm_of_plain_sums");
-  PlainNorm plain(tp_);
+  PlainNorm plain(model_);
   ExactSum squares;
   for (const Param<T>& param : params_.all()) {
     if (counts_here(param)) {
@@ -177,7 +183,7 @@ double Gradients<T>::norm(int step) {
   if (is_plain) {
     return plain.norm(parts_.comm, site);
   }
-  parts_.comm.all_reduce(tp_, squares.mergeable(), ReduceOp::sum, site);
+  parts_.comm.all_reduce(model_, squares.mergeable(), ReduceOp::sum, site);
   const double norm = std::sqrt(squares.value());
   const bool narrow = parts_.faults.fires("norm_in_float");
   return narrow ? static_cast<double>(static_cast<float>(norm)) : norm;

@@ -22,6 +22,9 @@ class Gradients {
     Recorder& recorder;
     FaultPlan& faults;
     bool sequence_parallel = false;
+    /// Of a tied model the rank with the embedding, then that with the head, where these are two;
+    /// without ranks otherwise.
+    CommGroup tied;
   };
   Gradients(const Parts& parts, Parameters<T>& params);
 
@@ -32,9 +35,10 @@ class Gradients {
   /// of their weights (role grad.kv), over tp those of whole parameters that each rank applied to
   /// other heads, or with sequence parallelism to other rows (role grad.tp, or grad.sp then).
   void sum_over_tp(int step);
-  /// A tied weight's two uses have a buffer each on every layout, added here once: both end with
-  /// embedding + head.
-  void tie();
+  /// A tied weight's two uses have a buffer each on every layout, added here once, after division:
+  /// both end with embedding + head. Where they lie on two ranks these exchange them (role
+  /// grad.tied).
+  void tie(int step);
   /// By what the step's loss is divided by: tokens or means. Zero where there are none.
   void divide_by(double count);
   /// Whether any rank holds an infinity or a NaN, which skips the step on all of them.
@@ -52,6 +56,7 @@ class Gradients {
   Parts parts_;
   Parameters<T>& params_;
   CommGroup dp_, tp_, kv_;
+  CommGroup model_;  // the ranks that hold one copy of the model: tp and pp
 };
 
 /// min(1, limit / (norm + 1e-6))

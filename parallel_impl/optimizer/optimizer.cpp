@@ -16,8 +16,8 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
   std::vector<Param<T>>& all = params.all();
   for (std::size_t index = 0; index < all.size(); ++index) {
     const Param<T>& param = all[index];
-    const std::int64_t count = param.is_tied() ? 0 : param.count();
-    source_.push_back(param.is_tied()
+    const std::int64_t count = param.shares_value ? 0 : param.count();
+    source_.push_back(param.shares_value
                           ? static_cast<std::size_t>(&params.at(param.spec.tied_to) - all.data())
                           : index);
     moment1_.emplace_back(backend, MemoryTag::optimizer, has_first ? count : 0);
@@ -35,7 +35,7 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
   ++steps_taken_;
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
     Param<T>& param = params_.all()[index];
-    if (param.is_tied()) {
+    if (param.shares_value) {
       continue;
     }
     switch (kind_) {
@@ -79,7 +79,7 @@ AdamW<T> Optimizer<T>::adamw_kernel(std::size_t index, double clip) {
   const auto steps = static_cast<double>(steps_taken_);
   AdamW<T> kernel;
   kernel.theta = param.value;
-  kernel.grad = param.grad.data();
+  kernel.grad = param.grad;
   kernel.moment1 = moment1_[index].data();
   kernel.moment2 = moment2_[index].data();
   kernel.count = param.count();
@@ -108,14 +108,14 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
 template <class T>
 void Optimizer<T>::sgd(Param<T>& param, double clip) {
   backend_.run(
-      Sgd<T>{param.value, param.grad.data(), param.count(), clip, static_cast<T>(learning_rate())});
+      Sgd<T>{param.value, param.grad, param.count(), clip, static_cast<T>(learning_rate())});
 }
 
 template <class T>
 void Optimizer<T>::momentum(std::size_t index, double clip) {
   Param<T>& param = params_.all()[index];
-  backend_.run(Momentum<T>{param.value, param.grad.data(), moment1_[index].data(), param.count(),
-                           clip, static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
+  backend_.run(Momentum<T>{param.value, param.grad, moment1_[index].data(), param.count(), clip,
+                           static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
 }
 
 template class Optimizer<double>;

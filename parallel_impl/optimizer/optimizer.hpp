@@ -19,11 +19,11 @@ class Optimizer {
   double learning_rate() const;
   /// Steps taken so far.
   std::int64_t steps_taken() const { return steps_taken_; }
-  /// Updates every parameter from its gradient times `clip`, a tied one once. `faults` is null in
-  /// unit tests.
+  /// Updates every parameter from its gradient times `clip`, one that shares its value once.
+  /// `faults` is null in unit tests.
   void step(double clip, FaultPlan* faults = nullptr);
-  /// Moments of parameter `index` of the table; empty where the optimizer has none. A tied
-  /// parameter's are those of the one it is tied to.
+  /// Moments of parameter `index` of the rank's; empty where the optimizer has none. A parameter
+  /// that shares its value has those of the one it is tied to.
   const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
   const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
   /// Every moment that this rank keeps becomes what its parameter is: for a probe.
@@ -40,7 +40,7 @@ class Optimizer {
   const ModelSpec& model_;
   Backend<T>& backend_;
   Parameters<T>& params_;
-  std::vector<std::size_t> source_;  // of each parameter: itself, or what it is tied to
+  std::vector<std::size_t> source_;  // of each parameter: itself, or whose value it shares
   std::vector<Buffer<T>> moment1_, moment2_;
   std::int64_t steps_taken_ = 0;
 };

@@ -21,7 +21,7 @@ struct Problem {
     model.momentum = 0.9;
     for (Param<double>& param : params.all()) {
       for (int at = 0; at < param.count(); ++at) {
-        param.grad.data()[at] = 4;
+        param.grad[at] = 4;
       }
     }
   }

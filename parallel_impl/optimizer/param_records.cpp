@@ -30,7 +30,7 @@ std::int64_t first_recorded(const ParamSlice& slice) {
 template <class T>
 void ParamRecords<T>::gradients(int step, const std::vector<Param<T>>& params) {
   for (const Param<T>& param : params) {
-    slice(Phase::grad, step, param, param.grad.data());
+    slice(Phase::grad, step, param, param.grad);
   }
 }
 

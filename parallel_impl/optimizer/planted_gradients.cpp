@@ -18,19 +18,19 @@ void swap_first_norm(Backend<T>& backend, Parameters<T>& params) {
     return;
   }
   Buffer<T> held(backend, MemoryTag::buffer, weight->count());
-  backend.run(Copy<T>{weight->grad.data(), held.data(), weight->count()});
-  backend.run(Copy<T>{bias->grad.data(), weight->grad.data(), weight->count()});
-  backend.run(Copy<T>{held.data(), bias->grad.data(), weight->count()});
+  backend.run(Copy<T>{weight->grad, held.data(), weight->count()});
+  backend.run(Copy<T>{bias->grad, weight->grad, weight->count()});
+  backend.run(Copy<T>{held.data(), bias->grad, weight->count()});
 }
 
 /// Both uses of a tied weight in one buffer.
 template <class T>
 void share_tied_buffer(Backend<T>& backend, Parameters<T>& params) {
   for (Param<T>& head : params.all()) {
-    if (head.is_tied()) {
+    if (head.shares_value) {
       Param<T>& embedding = params.at(head.spec.tied_to);
-      backend.run(AddInto<T>{head.grad.data(), embedding.grad.data(), head.count()});
-      head.grad.clear();
+      backend.run(AddInto<T>{head.grad, embedding.grad, head.count()});
+      backend.clear(head.grad, static_cast<std::size_t>(head.count()) * sizeof(T));
     }
   }
 }
