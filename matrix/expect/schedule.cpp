@@ -1,0 +1,131 @@
+#include "matrix/expect/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "matrix/expect/schedule_orders.hpp"
+
+namespace meshparity::expect {
+namespace {
+
+constexpr std::array<std::pair<ActionKind, std::string_view>, 9> kWords = {{
+    {ActionKind::forward, "F"},
+    {ActionKind::backward, "B"},
+    {ActionKind::weights, "W"},
+    {ActionKind::send_forward, "send_F"},
+    {ActionKind::send_backward, "send_B"},
+    {ActionKind::receive_forward, "recv_F"},
+    {ActionKind::receive_backward, "recv_B"},
+    {ActionKind::reduce, "reduce"},
+    {ActionKind::step, "step"},
+}};
+
+/// Updates that the newest weights have when micro-batch `mb` of a stream reaches stage `stage`,
+/// and updates that the weights have which it uses, forward and backward (algorithms.md §3.5).
+struct Versions {
+  int newest_forward = 0;
+  int newest_backward = 0;
+  int used = 0;
+};
+
+Versions versions_at(const CaseSpec& spec, int stage, int mb) {
+  const int lead = spec.mesh.degree(Axis::pp) - 1 - stage;  // forwards before the first backward
+  const int ended = std::max(0, mb - lead);                 // backwards before this forward
+  if (spec.schedule == Schedule::pipedream_2bw) {
+    const int batch = mb / spec.micro_batches;
+    return {ended / spec.micro_batches, batch, std::max(0, batch - 1)};
+  }
+  const bool vertical = spec.schedule == Schedule::pipedream_vsync;
+  const int used = vertical ? std::max(0, mb - (spec.mesh.degree(Axis::pp) - 1)) : ended;
+  return {ended, mb, used};
+}
+
+void set_version(Action& action, const CaseSpec& spec, int stage) {
+  const Versions versions = versions_at(spec, stage, action.mb);
+  const bool forward = action.kind == ActionKind::forward;
+  action.version = (forward ? versions.newest_forward : versions.newest_backward) - versions.used;
+}
+
+void add_update(ActionList& list) {
+  list.push_back({ActionKind::reduce});
+  list.push_back({ActionKind::step});
+}
+
+/// A micro-batch is a step, or with pipedream_2bw a batch is.
+ActionList stream_with_updates(const CaseSpec& spec, int stage, const ActionList& work) {
+  const bool coalesced = spec.schedule == Schedule::pipedream_2bw;
+  const int period = coalesced ? spec.micro_batches : 1;
+  ActionList list;
+  for (Action action : work) {
+    set_version(action, spec, stage);
+    list.push_back(action);
+    if (action.kind == ActionKind::backward && (action.mb + 1) % period == 0) {
+      add_update(list);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string_view action_word(ActionKind kind) {
+  const auto found = std::find_if(kWords.begin(), kWords.end(),
+                                  [&](const auto& row) { return row.first == kind; });
+  return found == kWords.end() ? "?" : found->second;
+}
+
+std::optional<ActionKind> action_named(std::string_view word) {
+  const auto found = std::find_if(kWords.begin(), kWords.end(),
+                                  [&](const auto& row) { return row.second == word; });
+  return found == kWords.end() ? std::nullopt : std::optional(found->first);
+}
+
+bool is_work(ActionKind kind) {
+  return kind == ActionKind::forward || kind == ActionKind::backward || kind == ActionKind::weights;
+}
+
+bool is_message(ActionKind kind) {
+  return !is_work(kind) && kind != ActionKind::reduce && kind != ActionKind::step;
+}
+
+std::string action_text(const Action& action) {
+  if (!is_work(action.kind) && !is_message(action.kind)) {
+    return std::string(action_word(action.kind));
+  }
+  return fmt::format("{} of chunk {} mb {}", action_word(action.kind), action.chunk, action.mb);
+}
+
+bool is_split(Schedule schedule) {
+  return schedule == Schedule::zbh1 || schedule == Schedule::zbh2 || schedule == Schedule::zbv;
+}
+
+bool is_stream(Schedule schedule) {
+  return schedule == Schedule::pipedream || schedule == Schedule::pipedream_vsync ||
+         schedule == Schedule::pipedream_2bw;
+}
+
+int micro_batches_of_list(const CaseSpec& spec) {
+  return is_stream(spec.schedule) ? spec.steps * spec.micro_batches : spec.micro_batches;
+}
+
+ActionList work_of_stage(const CaseSpec& spec, int stage) {
+  ActionList work = order_of_stage(spec, stage);
+  if (is_stream(spec.schedule)) {
+    return stream_with_updates(spec, stage, work);
+  }
+  add_update(work);
+  return work;
+}
+
+std::vector<ActionList> work_of_stages(const CaseSpec& spec) {
+  std::vector<ActionList> lists;
+  for (int stage = 0; stage < spec.mesh.degree(Axis::pp); ++stage) {
+    lists.push_back(work_of_stage(spec, stage));
+  }
+  return lists;
+}
+
+}  // namespace meshparity::expect
