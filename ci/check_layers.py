@@ -23,8 +23,9 @@ MAY_INCLUDE = {
 # Inside parallel_impl: what a part may include of its own layer.
 PARTS = {
     "kernels": {"kernels"},
-    "backend": {"backend", "kernels"},
-    "comm": {"comm", "mesh"},
+    "cuda": {"cuda"},
+    "backend": {"backend", "cuda", "kernels"},
+    "comm": {"comm", "cuda", "mesh"},
     "mesh": {"mesh", "comm"},
 }
 # Foreign header -> the places that may include it (regular expressions on the path).
@@ -32,7 +33,7 @@ DOORS = {
     r"^hdf5": r"^fixtures/hdf5_(calls|attributes|virtual)\.",
     r"^mpi\.h": r"^parallel_impl/(comm/mpi_|worker_main)",
     r"^nccl\.h": r"^parallel_impl/comm/nccl_",
-    r"^(cuda|cublas|nvtx)": r"\.cuh?$|^parallel_impl/comm/nccl_",
+    r"^(cuda|cublas|nvtx)": r"\.cuh?$|^parallel_impl/(cuda/|backend/cuda_|comm/nccl_)",
     # A benchmark may stand beside what it is compared with.
     r"^Eigen/": r"^reference/|_bench\.cpp$",
     r"^cblas": r"_bench\.cpp$",

@@ -85,7 +85,9 @@ def breaches_of(path, text):
     for line, length, parameters, body in functions(blank(text)):
         if length > FUNCTION_LINES and not is_table(body):
             yield f"{path}:{line}: a function of {length} lines, the limit is {FUNCTION_LINES}"
-        if parameters > PARAMETERS and not path.endswith("_test.cpp"):
+        # A link-time fake defines a library's functions as the library declares them.
+        own = not path.endswith("_test.cpp") and "/fake_" not in path
+        if parameters > PARAMETERS and own:
             yield f"{path}:{line}: {parameters} parameters, the limit is {PARAMETERS}: make a struct"
     for number, line in enumerate(text.split("\n"), 1):
         if re.search(r"\b(TODO|FIXME|XXX)\b(?!.*#\d)", line):

@@ -1,6 +1,8 @@
 // Every operation once, over a device: what launches a kernel on a kind of machine and holds its
 // memory. A device offers launch(kernel), allocate, free, upload, download, clear.
 #pragma once
+#include <utility>
+
 #include "parallel_impl/backend/backend.hpp"
 
 namespace meshparity {
@@ -8,6 +10,10 @@ namespace meshparity {
 template <class T, class Device>
 class BackendOn final : public Backend<T> {
  public:
+  /// With the arguments of the device.
+  template <class... Arguments>
+  explicit BackendOn(Arguments&&... arguments) : device_(std::forward<Arguments>(arguments)...) {}
+
   void run(const Matmul<T>& kernel) override { device_.launch(kernel); }
   void run(const AddBias<T>& kernel) override { device_.launch(kernel); }
   void run(const AddInto<T>& kernel) override { device_.launch(kernel); }

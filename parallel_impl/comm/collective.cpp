@@ -153,7 +153,7 @@ void require_well_formed(const Collective& request, int rank) {
   require_buffers(request, rank);
 }
 
-void keep_own_contribution(const Collective& request) {
+OwnContribution own_contribution(const Collective& request) {
   const int own = request.group.index;
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -174,11 +174,16 @@ void keep_own_contribution(const Collective& request) {
                        request.output_parts[static_cast<std::size_t>(own)]);
       break;
     default:
-      return;  // one buffer, or nothing of one's own to keep
+      return {};  // one buffer, or nothing of one's own to keep
   }
-  if (count > 0) {
-    std::memmove(element(request.output, to), element(request.input, from),
-                 static_cast<std::size_t>(count) * element_bytes(request.input.type));
+  return {element(request.input, from), element(request.output, to),
+          static_cast<std::size_t>(count) * element_bytes(request.input.type)};
+}
+
+void keep_own_contribution(const Collective& request) {
+  const OwnContribution own = own_contribution(request);
+  if (own.bytes > 0) {
+    std::memmove(own.to, own.from, own.bytes);
   }
 }
 

@@ -79,6 +79,14 @@ std::int64_t element_total(const Collective& request);
 CollectiveRow ledger_row(const Collective& request);
 /// Sum of the parts before part `index`.
 std::int64_t part_offset(const std::vector<std::int64_t>& parts, int index);
+/// Where this rank's own contribution lies in the input and in the output; no bytes where both are
+/// one buffer or nothing is its own.
+struct OwnContribution {
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  std::size_t bytes = 0;
+};
+OwnContribution own_contribution(const Collective& request);
 /// This rank's own contribution goes to its own place in the output; nothing else is moved.
 void keep_own_contribution(const Collective& request);
 

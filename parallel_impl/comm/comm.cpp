@@ -11,7 +11,7 @@ namespace meshparity {
 Ticket Comm::start(const Collective& request) {
   require_well_formed(request, rank());
   if (request.group.size() == 1) {
-    keep_own_contribution(request);
+    keep_own(request);
     return {};
   }
   const std::size_t place = enter(request);
@@ -45,7 +45,7 @@ void Comm::wait(Ticket ticket) {
 void Comm::carry_out(const Collective& request) {
   require_well_formed(request, rank());
   if (request.group.size() == 1) {
-    keep_own_contribution(request);
+    keep_own(request);
     return;
   }
   const std::size_t place = enter(request);

@@ -1,0 +1,19 @@
+#include "parallel_impl/backend/cuda_backend.hpp"
+
+#include "parallel_impl/backend/backend_on.hpp"
+#include "parallel_impl/backend/cuda_device.hpp"
+
+namespace meshparity {
+
+template <class T>
+std::unique_ptr<Backend<T>> make_cuda_backend(std::shared_ptr<CudaStream> stream,
+                                              ProductKind products) {
+  return std::make_unique<BackendOn<T, CudaDevice>>(std::move(stream), products);
+}
+
+template std::unique_ptr<Backend<double>> make_cuda_backend(std::shared_ptr<CudaStream>,
+                                                            ProductKind);
+template std::unique_ptr<Backend<float>> make_cuda_backend(std::shared_ptr<CudaStream>,
+                                                           ProductKind);
+
+}  // namespace meshparity

@@ -1,0 +1,105 @@
+// That every kernel of the folder is in the libraries, for every machine and scalar type: the names
+// are read from the sources, the instantiations from the symbols.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace meshparity {
+namespace {
+
+std::vector<std::string> kernels_of(const std::string& text) {
+  const std::regex kernel("struct (\\w+) \\{[^{}]*\\n\\n  int groups\\(\\)");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), kernel), end; at != end; ++at) {
+    names.push_back((*at)[1].str());
+  }
+  return names;
+}
+
+std::vector<std::string> kernels_of_the_folder() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(MESHPARITY_KERNELS)) {
+    if (entry.path().extension() == ".cuh") {
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      const std::vector<std::string> found = kernels_of(text.str());
+      names.insert(names.end(), found.begin(), found.end());
+    }
+  }
+  return names;
+}
+
+/// Symbols that the library defines, as C++ names, a line each.
+std::string symbols_of(const std::string& library) {
+  const std::string command =
+      fmt::format("{} --demangle --defined-only '{}' 2>&1", MESHPARITY_NM, library);
+  std::string text;
+  FILE* const lines = popen(command.c_str(), "r");
+  char part[4096];
+  while (fgets(part, sizeof part, lines) != nullptr) {
+    text += part;
+  }
+  EXPECT_EQ(pclose(lines), 0) << command;
+  return text;
+}
+
+/// "Divide<float>" of each kernel and scalar type for which `symbol`, with {} for it, is missing.
+std::vector<std::string> missing(const std::vector<std::string>& kernels,
+                                 const std::string& library, const std::string& symbol) {
+  const std::string symbols = symbols_of(library);
+  std::vector<std::string> names;
+  for (const std::string& kernel : kernels) {
+    for (const char* scalar : {"double", "float"}) {
+      const std::string name = fmt::format("{}<{}>", kernel, scalar);
+      if (symbols.find(fmt::format(fmt::runtime(symbol), name, scalar)) == std::string::npos) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+constexpr const char* kOnHost =
+    "BackendOn<{1}, meshparity::(anonymous namespace)::HostDevice>::run(meshparity::{0} const&)";
+constexpr const char* kOnWarps = "run_on_warps<meshparity::{0} >(";
+constexpr const char* kOnBlocks = "run_on_blocks<meshparity::{0} >(";
+constexpr const char* kLaunched = "cuda_launch<meshparity::{0} >(meshparity::{0} const&";
+
+TEST(KernelsLinked, TheFolderHasThem) {
+  EXPECT_GT(kernels_of_the_folder().size(), 30U);
+  EXPECT_THAT(kernels_of_the_folder(), testing::IsSupersetOf({"AdamW", "Matmul", "TokenLoss"}));
+}
+
+TEST(KernelsLinked, EveryOneIsInstantiatedForTheHost) {
+  EXPECT_THAT(missing(kernels_of_the_folder(), MESHPARITY_HOST_LIBRARY, kOnHost),
+              testing::IsEmpty());
+}
+
+TEST(KernelsLinked, EveryOneIsInstantiatedForWarpsAndBlocksOfAGpu) {
+  const std::string library = MESHPARITY_CUDA_LIBRARY;
+  if (library.empty()) {
+    GTEST_SKIP() << MESHPARITY_NO_CUDA;
+  }
+  for (const char* symbol : {kOnWarps, kOnBlocks, kLaunched}) {
+    EXPECT_THAT(missing(kernels_of_the_folder(), library, symbol), testing::IsEmpty()) << symbol;
+  }
+}
+
+TEST(KernelsLinked, AKernelThatNoLibraryHasIsReportedForBothTypes) {
+  const std::vector<std::string> found = kernels_of(
+      "template <class T>\nstruct Unheard {\n  T* x;\n\n  int groups() const { return 1; }\n};\n");
+
+  EXPECT_THAT(missing(found, MESHPARITY_HOST_LIBRARY, kOnHost),
+              testing::ElementsAre("Unheard<double>", "Unheard<float>"));
+}
+
+}  // namespace
+}  // namespace meshparity

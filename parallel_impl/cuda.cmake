@@ -1,0 +1,65 @@
+# GPUs: kernels, backend and workers where the toolkit is asked for (MESHPARITY_CUDA) and found; the
+# tests that need its headers alone wherever these are.
+find_package(CUDAToolkit QUIET)
+set(meshparity_cuda OFF)
+set(meshparity_no_cuda "configured without MESHPARITY_CUDA: use the preset cuda")
+if(MESHPARITY_CUDA AND NOT CUDAToolkit_FOUND)
+  set(meshparity_no_cuda "no CUDA toolkit was found, install it or set CUDAToolkit_ROOT")
+elseif(MESHPARITY_CUDA AND CUDAToolkit_VERSION VERSION_LESS 12.4)
+  set(meshparity_no_cuda "CUDA toolkit ${CUDAToolkit_VERSION} is too old: kernels need C++20, 12.4")
+elseif(MESHPARITY_CUDA)
+  set(meshparity_cuda ON)
+endif()
+
+# What g++ compiles, with the toolkit's headers.
+set(meshparity_cuda_sources
+  backend/cuda_backend.cpp backend/cuda_device.cpp backend/cuda_product.cpp
+  cuda/cuda_calls.cpp cuda/cuda_stream.cpp)
+
+if(meshparity_cuda)
+  message(STATUS "CUDA ${CUDAToolkit_VERSION}: machines with GPUs are built for sm_80 and sm_90")
+  set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE} CACHE FILEPATH "nvcc")
+  set(CMAKE_CUDA_ARCHITECTURES 80 90-real)  # newer GPUs compile the former's text themselves
+  enable_language(CUDA)
+  add_library(parallel_impl_cuda STATIC
+    ${meshparity_cuda_sources} backend/cuda_launch_double.cu backend/cuda_launch_float.cu)
+  target_link_libraries(parallel_impl_cuda PUBLIC parallel_impl CUDA::cudart CUDA::cublas fmt::fmt)
+  # CMake 3.25 believes that CUDA ends at C++17. Products and sums round apart, as on the host.
+  target_compile_options(parallel_impl_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false -Werror=all-warnings
+      -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror,-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+else()
+  message(STATUS "Machines with GPUs are not built: ${meshparity_no_cuda}")
+endif()
+
+# That each kernel body is in the libraries, for each machine and scalar type.
+meshparity_test(kernels_linked_test unit SOURCES backend/kernels_linked_test.cpp LIBS fmt::fmt)
+target_compile_definitions(kernels_linked_test PRIVATE
+  MESHPARITY_NM="${CMAKE_NM}"
+  MESHPARITY_KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/kernels"
+  MESHPARITY_HOST_LIBRARY="$<TARGET_FILE:parallel_impl>"
+  MESHPARITY_CUDA_LIBRARY="$<$<TARGET_EXISTS:parallel_impl_cuda>:$<TARGET_FILE:parallel_impl_cuda>>"
+  MESHPARITY_NO_CUDA="${meshparity_no_cuda}")
+add_dependencies(kernels_linked_test parallel_impl)
+if(meshparity_cuda)
+  add_dependencies(kernels_linked_test parallel_impl_cuda)
+endif()
+
+# The same sources over a GPU that is none: link-time fakes of the functions they use.
+find_path(meshparity_cuda_headers cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+if(meshparity_cuda_headers)
+  add_library(parallel_impl_fake_cuda STATIC
+    ${meshparity_cuda_sources} backend/fake_launch.cpp
+    cuda/fake_cublas.cpp cuda/fake_cuda.cpp cuda/fake_gpu.cpp)
+  target_include_directories(parallel_impl_fake_cuda SYSTEM PUBLIC ${meshparity_cuda_headers})
+  target_link_libraries(parallel_impl_fake_cuda PUBLIC parallel_impl fmt::fmt)
+  target_compile_options(parallel_impl_fake_cuda PRIVATE -ffp-contract=off)
+  meshparity_test(cuda_calls_test ranks
+    SOURCES backend/cuda_backend_test.cpp
+    LIBS parallel_impl_fake_cuda)
+else()
+  add_test(NAME CudaCalls COMMAND ${CMAKE_COMMAND} -E echo
+    "Skipped: no headers of CUDA here; install the CUDA toolkit")
+  set_tests_properties(CudaCalls PROPERTIES LABELS ranks SKIP_REGULAR_EXPRESSION "Skipped: no head")
+endif()
