@@ -57,6 +57,9 @@ class Assembler {
   void take(const Piece& piece, const std::vector<double>& values) {
     const std::string name = key(piece.step, piece.phase, piece.record);
     std::size_t next = 0;
+    if (const auto* const flat = std::get_if<FlatPlacement>(&piece.placement)) {
+      return place_range(name, *flat, values);
+    }
     for (const Box& box : std::get<BoxPlacement>(piece.placement).boxes) {
       place(name, box,
             std::span(values).subspan(next, static_cast<std::size_t>(element_count(box))));
@@ -94,6 +97,19 @@ class Assembler {
     }
   }
 
+  void place_range(const std::string& name, const FlatPlacement& flat,
+                   std::span<const double> values) {
+    for (std::int64_t at = flat.lo; at < flat.hi; ++at) {
+      std::vector<std::int64_t> index = flat.box.start;
+      std::int64_t rest = at;
+      for (std::size_t dim = index.size(); dim-- > 0;) {
+        index[dim] += rest % flat.box.extent[dim];
+        rest /= flat.box.extent[dim];
+      }
+      put(name, open_.at(name), index, values[static_cast<std::size_t>(at - flat.lo)]);
+    }
+  }
+
   void put(const std::string& name, Assembly& assembly, const std::vector<std::int64_t>& index,
            double value) {
     std::int64_t flat = 0;
@@ -118,6 +134,7 @@ void read_rank(const std::filesystem::path& file, Assembler& assembler, CaseRun&
     assembler.take(piece, reader.read(piece));
   }
   run.collectives.push_back(reader.ledgers().collectives);
+  run.memory.push_back(reader.ledgers().memory);
   std::map<std::string, std::vector<double>> locals;
   for (const std::string& path : reader.local_paths()) {
     locals[path] = reader.read_local(path);

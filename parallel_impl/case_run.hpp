@@ -17,6 +17,7 @@ struct CaseRun {
   /// By rank.
   std::vector<std::vector<CollectiveRow>> collectives;
   std::vector<std::map<std::string, std::vector<double>>> locals;
+  std::vector<std::vector<MemoryRow>> memory;
 };
 
 /// Throws Error when a rank failed, with its text.

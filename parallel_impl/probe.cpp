@@ -1,9 +1,11 @@
 #include "parallel_impl/probe.hpp"
 
 #include "parallel_impl/backend/host_backend.hpp"
+#include "parallel_impl/optimizer/gradient_sums.hpp"
 #include "parallel_impl/optimizer/gradients.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
 #include "parallel_impl/optimizer/param_records.hpp"
+#include "parallel_impl/optimizer/value_gather.hpp"
 #include "parallel_impl/planted_source.hpp"
 
 namespace meshparity {
@@ -11,34 +13,81 @@ namespace {
 
 constexpr int kDigitBits = 16;
 
+/// One probed step of a rank: indices in, indices out.
 template <class T>
-void contribute(Parameters<T>& params, Backend<T>& backend) {
-  for (Param<T>& param : params.all()) {
-    backend.run(Copy<T>{param.value, param.grad, param.count()});
-  }
-}
+class ProbeStep {
+ public:
+  ProbeStep(const RankContext& context, Backend<T>& backend, int step)
+      : context_(context),
+        backend_(backend),
+        step_(step),
+        params_(context.model, context.mesh, planted_source(index_source(step), context), backend,
+                {single_chunk(), bucket_rules(context.spec)}),
+        sums_({context.spec, context.mesh, context.comm, backend, context.recorder, context.faults},
+              params_),
+        values_({context.spec, context.mesh, context.comm, backend, context.faults}, params_),
+        gradients_({context.mesh,
+                    context.comm,
+                    backend,
+                    context.recorder,
+                    context.faults,
+                    context.spec.sequence_parallel,
+                    {}},
+                   params_),
+        optimizer_(context.spec, context.model, backend, params_),
+        records_(context.recorder, backend, &context.faults) {}
 
-template <class T>
-void probe_step(const RankContext& context, Backend<T>& backend, int step) {
-  Parameters<T> params(context.model, context.mesh, planted_source(index_source(step), context),
-                       backend);
-  Gradients<T> gradients({context.mesh,
-                          context.comm,
-                          backend,
-                          context.recorder,
-                          context.faults,
-                          context.spec.sequence_parallel,
-                          {}},
-                         params);
-  Optimizer<T> optimizer(context.spec, context.model, backend, params);
-  ParamRecords<T> records(context.recorder, backend, &context.faults);
-  contribute(params, backend);
-  gradients.sum_over_dp(step);
-  gradients.sum_over_tp(step);
-  records.gradients(step, params.all());
-  optimizer.show_parameters(&context.faults);
-  records.after_update(step, params.all(), optimizer);
-}
+  void run() {
+    sums_.begin(0, 0);
+    for (int piece = 0; piece <= context_.model.layers + 1; ++piece) {
+      values_.gather(piece, {"forward", step_, 0});
+      contribute(piece);
+      values_.release(piece);
+    }
+    sums_.complete(0, step_, 0);
+    sums_.reduce(step_);
+    gradients_.sum_over_tp(step_);
+    records_.gradients(step_, params_);
+    optimizer_.show_parameters(&context_.faults);
+    forget_parts_of_others();
+    values_.share(step_);
+    records_.after_update(step_, params_, optimizer_);
+  }
+
+ private:
+  void contribute(int piece) {
+    for (Param<T>& param : params_.all()) {
+      if (piece_of(param.spec, context_.model) == piece) {
+        backend_.run(Copy<T>{param.value, param.grad, param.count()});
+      }
+    }
+  }
+
+  /// What an update leaves to be gathered; else nobody would see that it was not.
+  void forget_parts_of_others() {
+    const int stage = params_.rules().stage;
+    for (StoredBucket<T>& bucket : params_.buckets()) {
+      if ((stage == 1 || stage == 2) && bucket.values.count() > 0) {
+        const std::int64_t begin = bucket.plan.part_begin(params_.part());
+        const std::int64_t end = bucket.plan.part_end(params_.part());
+        T* const values = bucket.values.data();
+        backend_.clear(values, static_cast<std::size_t>(begin) * sizeof(T));
+        backend_.clear(values + end,
+                       static_cast<std::size_t>(bucket.values.count() - end) * sizeof(T));
+      }
+    }
+  }
+
+  const RankContext& context_;
+  Backend<T>& backend_;
+  int step_;
+  Parameters<T> params_;
+  GradientSums<T> sums_;
+  ValueGather<T> values_;
+  Gradients<T> gradients_;
+  Optimizer<T> optimizer_;
+  ParamRecords<T> records_;
+};
 
 }  // namespace
 
@@ -61,7 +110,7 @@ void probe_in(const RankContext& context) {
       context.board->set_phase(context.mesh.rank(), "probe");
       context.board->beat(context.mesh.rank());
     }
-    probe_step<T>(context, *backend, step);
+    ProbeStep<T>(context, *backend, step).run();
   }
 }
 

@@ -14,7 +14,8 @@ namespace meshparity {
 ParamSource index_source(int step);
 
 /// Every rank contributes the digit to each gradient, once: after the sums over dp and tp an
-/// element holds it as often as there are contributions to it. No optimizer step is taken.
+/// element holds it as often as there are contributions to it. Values that ZeRO cuts are gathered
+/// before and after. No optimizer step is taken.
 template <class T>
 void probe_in(const RankContext& context);
 

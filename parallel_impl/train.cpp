@@ -24,7 +24,8 @@ class Training {
       : context_(context),
         backend_(make_host_backend<T>()),
         params_(context.model, context.mesh,
-                planted_source(initial_source(context.spec.seed), context), *backend_),
+                planted_source(initial_source(context.spec.seed), context), *backend_,
+                {single_chunk(), bucket_rules(context.spec)}),
         activation_records_(context.model, context.mesh, context.recorder, *backend_),
         words_(context.spec, context.model, &context.faults),
         extent_(context.model, context.mesh, context.spec.sequence_parallel, place(0, 0).samples),
@@ -97,7 +98,9 @@ class Training {
     if (mb > 0 && context_.faults.fires("accumulator_emptied")) {
       params_.clear_gradients();
     }
+    update_.sums().begin(0, mb);
     model_.backward(batch_, saved_);
+    update_.sums().complete(0, step, mb);
   }
 
   /// A planted fault, at the border to a micro-batch that follows.

@@ -106,4 +106,9 @@ constexpr ElementType element_type() {
   }
 }
 
+template <class T>
+Payload payload_of(T* data, std::int64_t count) {
+  return {reinterpret_cast<std::byte*>(data), count, element_type<T>()};
+}
+
 }  // namespace meshparity

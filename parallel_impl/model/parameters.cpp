@@ -1,64 +1,11 @@
 #include "parallel_impl/model/parameters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <span>
+#include <utility>
 
 namespace meshparity {
 namespace {
-
-constexpr std::array<std::string_view, 2> kKeyAndValue = {"attn.k.", "attn.v."};
-constexpr std::array<std::string_view, 5> kColumnParallel = {"attn.q.", "attn.k.", "attn.v.",
-                                                             "mlp.gate.", "mlp.up."};
-constexpr std::array<std::string_view, 2> kRowParallel = {"attn.out.", "mlp.down."};
-
-bool is_vocabulary(std::string_view name) {
-  return name == "embed.weight" || name == "head.weight";
-}
-
-bool is_any_of(std::string_view name, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return name.find(part) != name.npos; });
-}
-
-int shard_dim_of(std::string_view name) {
-  const bool is_bias = name.ends_with(".bias");
-  if (is_any_of(name, kColumnParallel)) {
-    return is_bias ? 0 : 1;
-  }
-  if (is_any_of(name, kRowParallel)) {
-    return is_bias ? -1 : 0;
-  }
-  return is_vocabulary(name) || name.ends_with("attn.sink") ? 0 : -1;
-}
-
-WholeUse whole_use_of(std::string_view name) {
-  if (shard_dim_of(name) >= 0 || name == "embed.position") {
-    return WholeUse::same_work;
-  }
-  const bool of_heads = name.ends_with("q_norm.weight") || name.ends_with("k_norm.weight");
-  return of_heads ? WholeUse::local_heads : WholeUse::stream_rows;
-}
-
-int copies_of(std::string_view name, const ModelSpec& model, int tp) {
-  return is_any_of(name, kKeyAndValue) ? std::max(1, tp / model.kv_heads) : 1;
-}
-
-/// Local extent in memory along every dim: the padded global extent, cut into `parts` along one.
-std::vector<std::int64_t> local_extents(const ParamSpec& param, const ModelSpec& model,
-                                        int shard_dim, int parts) {
-  std::vector<std::int64_t> extents = param.shape;
-  if (is_vocabulary(param.name)) {
-    extents[0] = model.padded_vocabulary;
-  }
-  if (shard_dim >= 0) {
-    std::int64_t& cut = extents[static_cast<std::size_t>(shard_dim)];
-    assert(cut % parts == 0);
-    cut /= parts;
-  }
-  return extents;
-}
 
 /// Values of the slice, row by row where it is cut by columns.
 void initial_slice(const std::vector<ParamSpec>& table, std::size_t index, const ParamSlice& slice,
@@ -76,47 +23,22 @@ void initial_slice(const std::vector<ParamSpec>& table, std::size_t index, const
   }
 }
 
+/// The whole slice where it is held, else the part that this rank owns.
 template <class T>
 void upload_initial(const std::vector<ParamSpec>& table, std::size_t index,
                     const ParamSource& source, const Param<T>& param, Memory& memory) {
   std::vector<double> values(static_cast<std::size_t>(param.slice.logical));
   initial_slice(table, index, param.slice, source, values);
-  std::vector<T> narrowed(values.size());
+  std::vector<T> narrowed(static_cast<std::size_t>(param.count()));
   std::transform(values.begin(), values.end(), narrowed.begin(),
                  [](double value) { return static_cast<T>(value); });
-  memory.upload(narrowed.data(), param.value, narrowed.size() * sizeof(T));
+  const bool whole = param.value != nullptr;
+  const int count = whole ? param.count() : param.own.count;
+  memory.upload(narrowed.data() + (whole ? 0 : param.own.first),
+                whole ? param.value : param.own.value, static_cast<std::size_t>(count) * sizeof(T));
 }
 
 }  // namespace
-
-ParamSlice slice_of(const ParamSpec& param, const ModelSpec& model, int tp, int tp_index) {
-  ParamSlice slice;
-  slice.shard_dim = shard_dim_of(param.name);
-  slice.use = whole_use_of(param.name);
-  slice.copies = copies_of(param.name, model, tp);
-  slice.copy = tp_index % slice.copies;
-  const std::vector<std::int64_t> extents =
-      local_extents(param, model, slice.shard_dim, tp / slice.copies);
-  slice.rows = extents.size() == 2 ? static_cast<int>(extents[0]) : 1;
-  slice.columns = static_cast<int>(extents.back());
-  slice.box = {std::vector<std::int64_t>(extents.size(), 0), extents};
-  if (slice.shard_dim >= 0) {
-    const auto dim = static_cast<std::size_t>(slice.shard_dim);
-    slice.box.start[dim] = std::min(tp_index / slice.copies * extents[dim], param.shape[dim]);
-    slice.box.extent[dim] = std::min(extents[dim], param.shape[dim] - slice.box.start[dim]);
-  } else {
-    slice.box.extent = param.shape;
-  }
-  slice.logical = static_cast<int>(element_count(slice.box));
-  return slice;
-}
-
-int piece_of(const ParamSpec& param, const ModelSpec& model) {
-  if (param.layer >= 0) {
-    return param.layer + 1;
-  }
-  return param.name.starts_with("embed.") ? 0 : model.layers + 1;
-}
 
 ChunkOf single_chunk() {
   return [](const ParamSpec&) { return 0; };
@@ -134,32 +56,93 @@ Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, std::uint64_
 
 template <class T>
 Parameters<T>::Parameters(const ModelSpec& model, const Mesh& mesh, const ParamSource& source,
-                          Memory& memory, const ChunkOf& chunk_of) {
+                          Memory& memory, const ParamLayout& layout)
+    : rules_(layout.buckets), part_(rules_.stage > 0 ? mesh.index(Axis::dp) : 0) {
   const std::vector<ParamSpec> table = param_table(model);
+  std::vector<std::size_t> places;
   for (std::size_t index = 0; index < table.size(); ++index) {
-    const int chunk = chunk_of(table[index]);
-    if (chunk < 0) {
-      continue;
+    if (const int chunk = layout.chunk_of(table[index]); chunk >= 0) {
+      add(table[index], model, mesh, chunk);
+      places.push_back(index);
     }
-    Param<T>& param = params_.emplace_back();
-    param.spec = table[index];
-    param.slice = slice_of(table[index], model, mesh.degree(Axis::tp), mesh.index(Axis::tp));
-    param.chunk = chunk;
-    make(param, memory);
-    if (!param.shares_value) {
-      upload_initial(table, index, source, param, memory);
+  }
+  for (Bucket& bucket : bucket_plan(items(model), rules_)) {
+    store(std::move(bucket), memory);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!params_[i].shares_value) {
+      upload_initial(table, places[i], source, params_[i], memory);
     }
   }
 }
 
 template <class T>
-void Parameters<T>::make(Param<T>& param, Memory& memory) {
-  const Param<T>* const tied_to = param.is_tied() ? find(param.spec.tied_to) : nullptr;
-  param.shares_value = tied_to != nullptr;
-  param.grad = gradients_.emplace_back(memory, MemoryTag::gradient, param.count()).data();
-  param.value = param.shares_value
-                    ? tied_to->value
-                    : values_.emplace_back(memory, MemoryTag::parameter, param.count()).data();
+void Parameters<T>::add(const ParamSpec& spec, const ModelSpec& model, const Mesh& mesh,
+                        int chunk) {
+  Param<T> param;
+  param.spec = spec;
+  param.slice = slice_of(spec, model, mesh.degree(Axis::tp), mesh.index(Axis::tp));
+  param.chunk = chunk;
+  param.shares_value = find(spec.tied_to) != nullptr;
+  params_.push_back(std::move(param));
+}
+
+template <class T>
+std::vector<BucketItem> Parameters<T>::items(const ModelSpec& model) const {
+  std::vector<BucketItem> items;
+  for (const Param<T>& param : params_) {
+    const bool is_matrix = param.spec.shape.size() == 2;
+    const bool vocabulary = param.spec.name == "embed.weight" || param.spec.name == "head.weight";
+    items.push_back({is_matrix ? param.slice.rows : param.slice.columns,
+                     is_matrix ? param.slice.columns : 1, param.chunk, piece_of(param.spec, model),
+                     model.tied_embeddings && vocabulary});
+  }
+  return items;
+}
+
+template <class T>
+void Parameters<T>::store(Bucket plan, Memory& memory) {
+  const std::int64_t whole = plan.count();
+  const std::int64_t part = plan.part_count(part_);
+  // A weight that shares its value is alone in its bucket.
+  const bool shared = params_[plan.entries.front().item].shares_value;
+  StoredBucket<T>& bucket = buckets_.emplace_back();
+  bucket.plan = std::move(plan);
+  bucket.gradients = Buffer<T>(memory, MemoryTag::gradient, rules_.stage >= 2 ? part : whole);
+  if (!shared) {
+    bucket.values = Buffer<T>(memory, MemoryTag::parameter, rules_.stage == 3 ? part : whole);
+  }
+  for (const Bucket::Entry& entry : bucket.plan.entries) {
+    place(bucket, entry);
+  }
+}
+
+template <class T>
+void Parameters<T>::place(StoredBucket<T>& bucket, const Bucket::Entry& entry) {
+  Param<T>& param = params_[entry.item];
+  const std::int64_t begin =
+      std::clamp<std::int64_t>(bucket.plan.part_begin(part_) - entry.first, 0, param.count());
+  const std::int64_t end =
+      std::clamp<std::int64_t>(bucket.plan.part_end(part_) - entry.first, begin, param.count());
+  param.own.first = static_cast<int>(begin);
+  param.own.count = static_cast<int>(end - begin);
+  // Where the own part begins in memory that holds the whole bucket, and in the part's alone.
+  const std::int64_t in_whole = entry.first + begin;
+  const std::int64_t in_part = std::clamp<std::int64_t>(in_whole - bucket.plan.part_begin(part_), 0,
+                                                        bucket.plan.part_count(part_));
+  param.own.place = static_cast<int>(in_part);
+  const bool whole_gradient = rules_.stage < 2;
+  param.grad = whole_gradient ? bucket.gradients.data() + entry.first : nullptr;
+  param.own.grad = bucket.gradients.data() + (whole_gradient ? in_whole : in_part);
+  if (param.shares_value) {
+    const Param<T>& source = at(param.spec.tied_to);
+    param.value = source.value;
+    param.own.value = source.own.value;
+    return;
+  }
+  const bool whole_value = rules_.stage < 3;
+  param.value = whole_value ? bucket.values.data() + entry.first : nullptr;
+  param.own.value = bucket.values.data() + (whole_value ? in_whole : in_part);
 }
 
 template <class T>
@@ -178,8 +161,8 @@ Param<T>& Parameters<T>::at(std::string_view name) {
 
 template <class T>
 void Parameters<T>::clear_gradients() {
-  for (Buffer<T>& gradient : gradients_) {
-    gradient.clear();
+  for (StoredBucket<T>& bucket : buckets_) {
+    bucket.gradients.clear();
   }
 }
 

@@ -149,7 +149,7 @@ TEST(Parameters, ATiedHeadWithoutTheEmbeddingOwnsItsValue) {
   const int last = model.layers + 1;
   Parameters<double> params(
       model, mesh_of(1, 0), initial_source(1), *backend,
-      [&](const ParamSpec& param) { return piece_of(param, model) == last ? 3 : -1; });
+      {[&](const ParamSpec& param) { return piece_of(param, model) == last ? 3 : -1; }, {}});
   Parameters<double> whole(model, mesh_of(1, 0), 1, *backend);
 
   ASSERT_EQ(params.all().size(), 3U);

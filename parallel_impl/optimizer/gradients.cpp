@@ -1,7 +1,5 @@
 #include "parallel_impl/optimizer/gradients.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,15 +12,25 @@ namespace meshparity {
 namespace {
 
 template <class T>
-std::span<T> elements(const Param<T>& param) {
-  return {param.grad, static_cast<std::size_t>(param.count())};
+std::span<T> own_elements(const Param<T>& param) {
+  return {param.own.grad, static_cast<std::size_t>(param.own.count)};
 }
 
+/// Without vocabulary padding.
 template <class T>
 std::vector<T> logical_on_host(const Param<T>& param, Memory& memory) {
-  std::vector<T> held(static_cast<std::size_t>(param.slice.logical));
-  memory.download(param.grad, held.data(), held.size() * sizeof(T));
+  const int count = std::clamp(param.slice.logical - param.own.first, 0, param.own.count);
+  std::vector<T> held(static_cast<std::size_t>(count));
+  memory.download(param.own.grad, held.data(), held.size() * sizeof(T));
   return held;
+}
+
+CommGroup owners_in(const Mesh& mesh, int zero_stage) {
+  const bool pipeline = mesh.degree(Axis::pp) > 1;
+  if (zero_stage > 0) {
+    return pipeline ? mesh.group({Axis::dp, Axis::tp, Axis::pp}) : mesh.group({Axis::dp, Axis::tp});
+  }
+  return pipeline ? mesh.group({Axis::tp, Axis::pp}) : mesh.group({Axis::tp});
 }
 
 /// Ranks that hold the same key head; the same for all key and value weights.
@@ -41,35 +49,9 @@ template <class T>
 Gradients<T>::Gradients(const Parts& parts, Parameters<T>& params)
     : parts_(parts),
       params_(params),
-      dp_(parts.mesh.group({Axis::dp})),
       tp_(parts.mesh.group({Axis::tp})),
       kv_(kv_group(tp_, most_copies(params))),
-      model_(parts.mesh.degree(Axis::pp) > 1 ? parts.mesh.group({Axis::tp, Axis::pp}) : tp_) {}
-
-template <class T>
-void Gradients<T>::record_contribution(const Param<T>& param, int step) {
-  if (parts_.recorder.wants_local()) {
-    const std::vector<T> held = logical_on_host(param, parts_.backend);
-    parts_.recorder.record_local(
-        fmt::format("step{}/grad.dp/contribution/{}", step, param.spec.name),
-        param.slice.box.extent, std::vector<double>(held.begin(), held.end()));
-  }
-}
-
-template <class T>
-void Gradients<T>::sum_over_dp(int step) {
-  plant_in_gradients(parts_.faults, parts_.backend, params_, parts_.sequence_parallel);
-  for (Param<T>& param : params_.all()) {
-    record_contribution(param, step);
-    const FaultPlace place = {param.spec.layer, "grad.dp", "grad", step, parts_.mesh.rank()};
-    const bool left_out =
-        param.spec.name == "layer0.norm1.weight" && parts_.faults.fires("skip_dp_grad", place);
-    if (!left_out) {
-      parts_.comm.all_reduce(dp_, elements(param), ReduceOp::sum,
-                             Site{param.spec.layer, "grad.dp", "grad", step, 0});
-    }
-  }
-}
+      owners_(owners_in(parts.mesh, params.rules().stage)) {}
 
 template <class T>
 bool Gradients<T>::is_partial(const Param<T>& param) const {
@@ -101,20 +83,23 @@ void Gradients<T>::sum_together(const std::vector<Param<T>*>& params, const Comm
   }
   std::int64_t count = 0;
   for (const Param<T>* param : params) {
-    count += param->count();
+    count += param->own.count;
+  }
+  if (count == 0) {
+    return;  // these ranks own nothing of them
   }
   Buffer<T> joined(parts_.backend, MemoryTag::buffer, count);
   T* next = joined.data();
   for (const Param<T>* param : params) {
-    parts_.backend.run(Copy<T>{param->grad, next, param->count()});
-    next += param->count();
+    parts_.backend.run(Copy<T>{param->own.grad, next, param->own.count});
+    next += param->own.count;
   }
   parts_.comm.all_reduce(group, std::span<T>(joined.data(), static_cast<std::size_t>(count)),
                          ReduceOp::sum, site);
   next = joined.data();
   for (Param<T>* param : params) {
-    parts_.backend.run(Copy<T>{next, param->grad, param->count()});
-    next += param->count();
+    parts_.backend.run(Copy<T>{next, param->own.grad, param->own.count});
+    next += param->own.count;
   }
 }
 
@@ -123,13 +108,13 @@ void Gradients<T>::tie(int step) {
   for (Param<T>& head : params_.all()) {
     if (head.shares_value) {
       Param<T>& embedding = params_.at(head.spec.tied_to);
-      parts_.backend.run(AddInto<T>{head.grad, embedding.grad, head.count()});
-      parts_.backend.run(Copy<T>{embedding.grad, head.grad, head.count()});
+      parts_.backend.run(AddInto<T>{head.own.grad, embedding.own.grad, head.own.count});
+      parts_.backend.run(Copy<T>{embedding.own.grad, head.own.grad, head.own.count});
     }
   }
   if (parts_.tied.size() == 2) {
     Param<T>& here = params_.at(parts_.tied.index == 0 ? "embed.weight" : "head.weight");
-    parts_.comm.all_reduce(parts_.tied, elements(here), ReduceOp::sum,
+    parts_.comm.all_reduce(parts_.tied, own_elements(here), ReduceOp::sum,
                            Site{-1, "grad.tied", "grad", step, 0});
   }
 }
@@ -142,7 +127,7 @@ void Gradients<T>::divide_by(double count) {
   }
   for (const Param<T>& param : params_.all()) {
     // A count is exact in every precision, its reciprocal is not.
-    parts_.backend.run(Divide<T>{param.grad, param.count(), static_cast<T>(count)});
+    parts_.backend.run(Divide<T>{param.own.grad, param.own.count, static_cast<T>(count)});
   }
 }
 
@@ -154,7 +139,7 @@ bool Gradients<T>::found_infinity(int step) {
       found = std::isfinite(value) ? found : 1;
     }
   }
-  parts_.comm.all_reduce(model_, std::span(&found, 1), ReduceOp::max,
+  parts_.comm.all_reduce(owners_, std::span(&found, 1), ReduceOp::max,
                          Site{-1, "found_inf", "scalar", step, 0});
   return found != 0;
 }
@@ -169,7 +154,7 @@ bool Gradients<T>::counts_here(const Param<T>& param) const {
 template <class T>
 double Gradients<T>::norm(int step) {
   const bool is_plain = parts_.faults.fires("norm_of_plain_sums");
-  PlainNorm plain(model_);
+  PlainNorm plain(owners_);
   ExactSum squares;
   for (const Param<T>& param : params_.all()) {
     if (counts_here(param)) {
@@ -183,7 +168,7 @@ double Gradients<T>::norm(int step) {
   if (is_plain) {
     return plain.norm(parts_.comm, site);
   }
-  parts_.comm.all_reduce(model_, squares.mergeable(), ReduceOp::sum, site);
+  parts_.comm.all_reduce(owners_, squares.mergeable(), ReduceOp::sum, site);
   const double norm = std::sqrt(squares.value());
   const bool narrow = parts_.faults.fires("norm_in_float");
   return narrow ? static_cast<double>(static_cast<float>(norm)) : norm;

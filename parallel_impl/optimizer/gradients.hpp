@@ -1,5 +1,6 @@
-// What happens to a step's gradients between the last backward pass and the optimizer: sum over
-// data-parallel ranks, the two halves of a tied weight, division by the tokens, the clip norm.
+// What happens to a step's gradients after their sum over data-parallel ranks (gradient_sums.hpp)
+// and before the optimizer: sums over tp, the two halves of a tied weight, division by the tokens,
+// the clip norm. Each rank does it for the parts that it owns.
 #pragma once
 #include <cstdint>
 
@@ -28,12 +29,9 @@ class Gradients {
   };
   Gradients(const Parts& parts, Parameters<T>& params);
 
-  /// One all-reduce a parameter, in the table's order. At level all, what this rank puts in goes to
-  /// /local/step<s>/grad.dp/contribution/<parameter>.
-  void sum_over_dp(int step);
-  /// After it, in two coalesced all-reduces: over the ranks with the same key heads the gradients
-  /// of their weights (role grad.kv), over tp those of whole parameters that each rank applied to
-  /// other heads, or with sequence parallelism to other rows (role grad.tp, or grad.sp then).
+  /// In two coalesced all-reduces: over the ranks with the same key heads the gradients of their
+  /// weights (role grad.kv), over tp those of whole parameters that each rank applied to other
+  /// heads, or with sequence parallelism to other rows (role grad.tp, or grad.sp then).
   void sum_over_tp(int step);
   /// A tied weight's two uses have a buffer each on every layout, added here once, after division:
   /// both end with embedding + head. Where they lie on two ranks these exchange them (role
@@ -48,15 +46,14 @@ class Gradients {
   double norm(int step);
 
  private:
-  void record_contribution(const Param<T>& param, int step);
   bool counts_here(const Param<T>& param) const;
   bool is_partial(const Param<T>& param) const;
   void sum_together(const std::vector<Param<T>*>& params, const CommGroup& group, const Site& site);
 
   Parts parts_;
   Parameters<T>& params_;
-  CommGroup dp_, tp_, kv_;
-  CommGroup model_;  // the ranks that hold one copy of the model: tp and pp
+  CommGroup tp_, kv_;
+  CommGroup owners_;  // the ranks that own the parts of all gradients: tp and pp, with ZeRO dp
 };
 
 /// min(1, limit / (norm + 1e-6))

@@ -6,6 +6,14 @@
 #include "parallel_impl/optimizer/planted_update.hpp"
 
 namespace meshparity {
+namespace {
+
+template <class T>
+std::size_t index_of(Parameters<T>& params, std::string_view name) {
+  return static_cast<std::size_t>(&params.at(name) - params.all().data());
+}
+
+}  // namespace
 
 template <class T>
 Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>& backend,
@@ -13,16 +21,31 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
     : kind_(spec.optimizer), model_(model), backend_(backend), params_(params) {
   const bool has_first = kind_ != OptimizerKind::sgd;
   const bool has_second = kind_ == OptimizerKind::adamw;
-  std::vector<Param<T>>& all = params.all();
-  for (std::size_t index = 0; index < all.size(); ++index) {
-    const Param<T>& param = all[index];
-    const std::int64_t count = param.shares_value ? 0 : param.count();
-    source_.push_back(param.shares_value
-                          ? static_cast<std::size_t>(&params.at(param.spec.tied_to) - all.data())
-                          : index);
+  bucket_of_.resize(params.all().size());
+  for (std::size_t i = 0; i < params.buckets().size(); ++i) {
+    const StoredBucket<T>& bucket = params.buckets()[i];
+    for (const Bucket::Entry& entry : bucket.plan.entries) {
+      const Param<T>& param = params.all()[entry.item];
+      bucket_of_[entry.item] =
+          param.shares_value ? bucket_of_[index_of(params, param.spec.tied_to)] : i;
+    }
+    const std::int64_t count =
+        bucket.values.count() > 0 ? bucket.plan.part_count(params.part()) : 0;
     moment1_.emplace_back(backend, MemoryTag::optimizer, has_first ? count : 0);
     moment2_.emplace_back(backend, MemoryTag::optimizer, has_second ? count : 0);
   }
+}
+
+template <class T>
+const T* Optimizer<T>::at(const std::vector<Buffer<T>>& moments, std::size_t index) const {
+  const Buffer<T>& moment = moments[bucket_of_[index]];
+  return moment.count() > 0 ? moment.data() + params_.all()[index].own.place : nullptr;
+}
+
+template <class T>
+T* Optimizer<T>::at(std::vector<Buffer<T>>& moments, std::size_t index) const {
+  Buffer<T>& moment = moments[bucket_of_[index]];
+  return moment.count() > 0 ? moment.data() + params_.all()[index].own.place : nullptr;
 }
 
 template <class T>
@@ -56,21 +79,27 @@ template <class T>
 void Optimizer<T>::show_parameters(FaultPlan* faults) {
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
     const Param<T>& param = params_.all()[index];
+    if (param.shares_value) {
+      continue;
+    }
     const bool is_later_shard =
         param.slice.shard_dim >= 0 &&
         param.slice.box.start[static_cast<std::size_t>(param.slice.shard_dim)] > 0;
     const bool late = is_later_shard && faults != nullptr && faults->fires("moment_shard_late");
-    show_parameter(index, moment1_[index], false);
-    show_parameter(index, moment2_[index], late);
+    show_parameter(index, moment1_, false);
+    show_parameter(index, moment2_, late);
   }
 }
 
 /// `late`: from the second element of the slice on, a planted fault.
 template <class T>
-void Optimizer<T>::show_parameter(std::size_t index, Buffer<T>& moment, bool late) {
+void Optimizer<T>::show_parameter(std::size_t index, std::vector<Buffer<T>>& moments, bool late) {
+  const OwnPart<T>& own = params_.all()[index].own;
+  T* const moment = at(moments, index);
   const int first = late ? 1 : 0;
-  const int count = std::max(0, static_cast<int>(moment.count()) - first);
-  backend_.run(Copy<T>{params_.all()[index].value + first, moment.data(), count});
+  if (moment != nullptr) {
+    backend_.run(Copy<T>{own.value + first, moment, std::max(0, own.count - first)});
+  }
 }
 
 template <class T>
@@ -78,11 +107,11 @@ AdamW<T> Optimizer<T>::adamw_kernel(std::size_t index, double clip) {
   Param<T>& param = params_.all()[index];
   const auto steps = static_cast<double>(steps_taken_);
   AdamW<T> kernel;
-  kernel.theta = param.value;
-  kernel.grad = param.grad;
-  kernel.moment1 = moment1_[index].data();
-  kernel.moment2 = moment2_[index].data();
-  kernel.count = param.count();
+  kernel.theta = param.own.value;
+  kernel.grad = param.own.grad;
+  kernel.moment1 = at(moment1_, index);
+  kernel.moment2 = at(moment2_, index);
+  kernel.count = param.own.count;
   kernel.decays = param.spec.decay;
   kernel.clip = clip;
   kernel.learning_rate = static_cast<T>(learning_rate());
@@ -107,15 +136,15 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
 
 template <class T>
 void Optimizer<T>::sgd(Param<T>& param, double clip) {
-  backend_.run(
-      Sgd<T>{param.value, param.grad, param.count(), clip, static_cast<T>(learning_rate())});
+  backend_.run(Sgd<T>{param.own.value, param.own.grad, param.own.count, clip,
+                      static_cast<T>(learning_rate())});
 }
 
 template <class T>
 void Optimizer<T>::momentum(std::size_t index, double clip) {
   Param<T>& param = params_.all()[index];
-  backend_.run(Momentum<T>{param.value, param.grad, moment1_[index].data(), param.count(), clip,
-                           static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
+  backend_.run(Momentum<T>{param.own.value, param.own.grad, at(moment1_, index), param.own.count,
+                           clip, static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
 }
 
 template class Optimizer<double>;

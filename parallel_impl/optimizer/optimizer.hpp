@@ -22,17 +22,23 @@ class Optimizer {
   /// Updates every parameter from its gradient times `clip`, one that shares its value once.
   /// `faults` is null in unit tests.
   void step(double clip, FaultPlan* faults = nullptr);
-  /// Moments of parameter `index` of the rank's; empty where the optimizer has none. A parameter
-  /// that shares its value has those of the one it is tied to.
-  const Buffer<T>& moment1(std::size_t index) const { return moment1_[source_[index]]; }
-  const Buffer<T>& moment2(std::size_t index) const { return moment2_[source_[index]]; }
+  /// Moments of what this rank owns of parameter `index` of its own; null where the optimizer has
+  /// none. A parameter that shares its value has those of the one it is tied to.
+  const T* moment1(std::size_t index) const { return at(moment1_, index); }
+  const T* moment2(std::size_t index) const { return at(moment2_, index); }
+  /// Of a bucket, its padding included; without elements where there are none.
+  const Buffer<T>& bucket_moment1(std::size_t bucket) const { return moment1_[bucket]; }
+  const Buffer<T>& bucket_moment2(std::size_t bucket) const { return moment2_[bucket]; }
   /// Every moment that this rank keeps becomes what its parameter is: for a probe.
   void show_parameters(FaultPlan* faults = nullptr);
 
  private:
   void adamw(std::size_t index, double clip, FaultPlan* faults);
   AdamW<T> adamw_kernel(std::size_t index, double clip);
-  void show_parameter(std::size_t index, Buffer<T>& moment, bool late);
+  void show_parameter(std::size_t index, std::vector<Buffer<T>>& moments, bool late);
+  /// Where a parameter's own part lies in moments kept by bucket.
+  T* at(std::vector<Buffer<T>>& moments, std::size_t index) const;
+  const T* at(const std::vector<Buffer<T>>& moments, std::size_t index) const;
   void sgd(Param<T>& param, double clip);
   void momentum(std::size_t index, double clip);
 
@@ -40,8 +46,9 @@ class Optimizer {
   const ModelSpec& model_;
   Backend<T>& backend_;
   Parameters<T>& params_;
-  std::vector<std::size_t> source_;  // of each parameter: itself, or whose value it shares
-  std::vector<Buffer<T>> moment1_, moment2_;
+  std::vector<std::size_t>
+      bucket_of_;  // each parameter's, or that of the one whose value it shares
+  std::vector<Buffer<T>> moment1_, moment2_;  // this rank's part of each bucket
   std::int64_t steps_taken_ = 0;
 };
 

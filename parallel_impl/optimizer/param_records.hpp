@@ -11,6 +11,7 @@
 
 namespace meshparity {
 
+/// What ZeRO cuts is recorded as what a rank owns: a flat range of its slice, or rows of it.
 template <class T>
 class ParamRecords {
  public:
@@ -18,16 +19,39 @@ class ParamRecords {
   ParamRecords(Recorder& recorder, Memory& memory, FaultPlan* faults = nullptr)
       : recorder_(recorder), memory_(memory), faults_(faults) {}
 
-  void gradients(int step, const std::vector<Param<T>>& params);
-  void after_update(int step, const std::vector<Param<T>>& params, const Optimizer<T>& optimizer);
+  void gradients(int step, Parameters<T>& params);
+  void after_update(int step, Parameters<T>& params, const Optimizer<T>& optimizer);
   void number(Phase phase, const std::string& name, int step, double value);
   void integers(const std::string& name, int step, const std::vector<std::int64_t>& values);
 
  private:
-  void slice(Phase phase, int step, const Param<T>& param, const T* values);
+  /// Elements [first, first + count) of a slice, or of a bucket.
+  struct Held {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    const T* values = nullptr;
+  };
+  enum class Cut { none, flat, rows };
+  struct Place {
+    Phase phase = Phase::grad;
+    int step = 0;
+    Cut cut = Cut::none;
+  };
+  static Held whole(const Param<T>& param, const T* values) { return {0, param.count(), values}; }
+  static Held own(const Param<T>& param, const T* values) {
+    return {param.own.first, param.own.count, values};
+  }
+  static Cut cut_of(const Parameters<T>& params, int from_stage);
+
+  void piece(const Place& place, const Param<T>& param, const Held& held);
+  void box(const Place& place, const Param<T>& param, const Held& held);
+  void flat(const Place& place, const Param<T>& param, const Held& held);
+  void write(const Place& place, const Param<T>& param, Placement placement, const T* values);
   bool fires(std::string_view fault, Phase phase, const Param<T>& param) const;
-  void copy(Phase phase, int step, const Param<T>& param, const T* values);
-  void padding(Phase phase, int step, const Param<T>& param, const T* values);
+  void copy(const Place& place, const Param<T>& param, const Held& held);
+  void padding(const Place& place, const Param<T>& param, const Held& held);
+  void bucket_padding(const Place& place, std::size_t index, const Bucket& plan, const Held& held);
+  void local(const std::string& path, std::vector<std::int64_t> shape, const T* values);
 
   Recorder& recorder_;
   Memory& memory_;

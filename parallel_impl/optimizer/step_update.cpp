@@ -6,6 +6,9 @@ template <class T>
 StepUpdate<T>::StepUpdate(const Parts& parts, Parameters<T>& params)
     : parts_(parts),
       params_(params),
+      sums_({parts.spec, parts.mesh, parts.comm, parts.backend, parts.recorder, parts.faults},
+            params),
+      values_({parts.spec, parts.mesh, parts.comm, parts.backend, parts.faults}, params),
       gradients_({parts.mesh, parts.comm, parts.backend, parts.recorder, parts.faults,
                   parts.spec.sequence_parallel, parts.tied},
                  params),
@@ -15,7 +18,7 @@ StepUpdate<T>::StepUpdate(const Parts& parts, Parameters<T>& params)
 
 template <class T>
 void StepUpdate<T>::reduce(int step) {
-  gradients_.sum_over_dp(step);
+  sums_.reduce(step);
   gradients_.sum_over_tp(step);
 }
 
@@ -54,7 +57,7 @@ double StepUpdate<T>::planted_divisor() const {
 template <class T>
 void StepUpdate<T>::finish_gradients(int step, double loss_divisor) {
   gradients_.divide_by(loss_divisor * scale_.value() * planted_divisor());
-  records_.gradients(step, params_.all());
+  records_.gradients(step, params_);
   if (!parts_.faults.fires("tied_gradient_lost")) {
     gradients_.tie(step);
   }
@@ -67,6 +70,7 @@ void StepUpdate<T>::clip_and_step(int step) {
   records_.number(Phase::scalar, "grad_norm", step, norm);
   records_.number(Phase::scalar, "clip_coef", step, coefficient);
   optimizer_.step(coefficient, &parts_.faults);
+  values_.share(step);
 }
 
 template <class T>
@@ -83,7 +87,7 @@ double StepUpdate<T>::clip(int step, double norm) {
 template <class T>
 void StepUpdate<T>::record_update(int step) {
   records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
-  records_.after_update(step, params_.all(), optimizer_);
+  records_.after_update(step, params_, optimizer_);
   records_.integers("step_count", step, {optimizer_.steps_taken()});
   records_.integers("rng_key", step, {static_cast<std::int64_t>(parts_.spec.seed), step});
 }
