@@ -16,6 +16,7 @@
 #include "matrix/checks/memory.hpp"
 #include "matrix/checks/owners.hpp"
 #include "matrix/checks/replicas.hpp"
+#include "matrix/checks/schedule.hpp"
 #include "matrix/judge_values.hpp"
 #include "matrix/rebased_reference.hpp"
 
@@ -72,6 +73,7 @@ class RecordJudge {
     life_.report_loss(at("loss"));
     check_collectives(context_, at("collectives"));
     check_memory(context_, at("memory"));
+    check_schedule(context_, at("schedule"));
     finish();
     return std::move(results_);
   }
@@ -163,7 +165,8 @@ class RecordJudge {
 
   static bool is_comparison(const CheckResult& result) {
     return result.check != "axis_took_effect" && result.check != "coverage" &&
-           result.check != "replicas" && result.check != "collectives" && result.check != "memory";
+           result.check != "replicas" && result.check != "collectives" &&
+           result.check != "memory" && result.check != "schedule";
   }
 
   static Finding nothing_compared() {

@@ -96,10 +96,10 @@ struct CaseReport {
 /// The gravest of the checks with evidence; inconclusive when there is none.
 Verdict gravest(const std::vector<CheckResult>& checks);
 /// The names of the checks in the order of contracts.md §4, as far as they exist.
-inline constexpr std::array<std::string_view, 13> kCheckNames = {
+inline constexpr std::array<std::string_view, 14> kCheckNames = {
     "liveness", "axis_took_effect", "coverage", "replicas", "forward", "logits",
     "loss",     "backward",         "grad",     "scalar",   "step",    "collectives",
-    "memory"};
+    "memory",   "schedule"};
 
 /// The finding to headline, of those as grave as the report's verdict: one that follows from no
 /// other before one that does, then least (step, check order, order, mb). The step comes first:

@@ -37,10 +37,12 @@ bool depends_on_data_only(const Finding& finding) {
   return finding.phase == Phase::exact || finding.record == "token_count" || finding.record == "lr";
 }
 
-/// Which collectives a rank enters and what it allocates depends on no value.
+/// Which collectives a rank enters, what it allocates and in which order it works depends on no
+/// value.
 bool is_about_values(const Finding& finding) {
   return finding.gravity == Verdict::diverges && finding.step >= 0 && finding.check != "coverage" &&
-         finding.check != "collectives" && finding.check != "memory";
+         finding.check != "collectives" && finding.check != "memory" &&
+         finding.check != "schedule";
 }
 
 /// Same record, compared with its copies first and with the reference then.
