@@ -57,6 +57,7 @@ class Explainer {
     const int mapped = options.ranks_per_node > 0 ? options.ranks_per_node : spec.node_size;
     out_.ranks_per_node = mapped > 0 ? mapped : out_.world;
     out_.rank = options.rank;
+    out_.columns = options.columns;
     if (options.rank < 0 || options.rank >= out_.world) {
       throw UsageError(
           fmt::format("--rank {}: the case has ranks 0 to {}", options.rank, out_.world - 1));
@@ -65,6 +66,9 @@ class Explainer {
 
   Explanation run() {
     add_groups();
+    if (!is_probe(layout_.spec)) {
+      out_.schedule = schedule_view(layout_);
+    }
     if (const auto why = expect::why_no_calls(layout_.spec)) {
       out_.no_formulas = *why;
     } else {

@@ -1,18 +1,22 @@
 // What a case is before anything runs: mesh, groups, owners, collectives, memory, links, what is
 // lost with a node, and what will be checked. From matrix/expect alone.
 #pragma once
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "matrix/expect/groups.hpp"
 #include "matrix/expect/memory.hpp"
+#include "matrix/explain_schedule.hpp"
 #include "matrix/verdict.hpp"
 
 namespace meshparity {
 
 struct ExplainOptions {
-  int ranks_per_node = 0;  // 0: the case's node map; without one all ranks share a node
-  int rank = 0;            // whose boxes and collectives are shown
+  int ranks_per_node = 0;     // 0: the case's node map; without one all ranks share a node
+  int rank = 0;               // whose boxes and collectives are shown
+  std::size_t columns = 100;  // width of the page; only timelines are cut
 };
 
 /// All groups along a set of axes, and where they lie.
@@ -77,8 +81,10 @@ struct Explanation {
   int world = 1;
   int ranks_per_node = 1;
   int rank = 0;
+  std::size_t columns = 100;
   std::vector<GroupSet> groups;
-  std::string no_formulas;  // why the next five are empty; empty: they are not
+  std::optional<ScheduleView> schedule;  // none: no pipeline
+  std::string no_formulas;               // why the next five are empty; empty: they are not
   std::vector<HeldParameter> parameters;
   std::vector<HeldRecord> records;
   std::vector<CallKind> calls;

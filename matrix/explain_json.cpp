@@ -115,6 +115,50 @@ Json losses_json(const Explanation& it) {
   return all;
 }
 
+Json actions_json(const StageView& stage) {
+  Json all = Json::array();
+  for (const expect::TimedAction& each : stage.actions) {
+    all.push_back({{"kind", expect::action_word(each.action.kind)},
+                   {"chunk", each.action.chunk},
+                   {"mb", each.action.mb},
+                   {"version", each.action.version},
+                   {"start", each.start},
+                   {"end", each.end}});
+  }
+  return all;
+}
+
+Json bubble_json(const expect::Bubble& bubble) {
+  return {{"busy", bubble.busy},
+          {"span", bubble.span},
+          {"makespan", bubble.makespan},
+          {"time", bubble.time()},
+          {"of_span", bubble.by_span},
+          {"beta_tot", bubble.share_of_makespan()},
+          {"beta_id", bubble.share_of_ideal()}};
+}
+
+Json schedule_json(const std::optional<ScheduleView>& view) {
+  if (!view) {
+    return nullptr;
+  }
+  Json stages = Json::array();
+  for (const StageView& stage : view->stages) {
+    stages.push_back({{"chunks", stage.chunks},
+                      {"pieces", stage.pieces},
+                      {"in_flight_inputs", stage.in_flight.inputs},
+                      {"in_flight_weights", stage.in_flight.weights},
+                      {"weight_versions", stage.weight_versions},
+                      {"actions", actions_json(stage)}});
+  }
+  return {{"name", view->name},
+          {"micro_batches", view->micro_batches},
+          {"chunks_per_stage", view->chunks_per_stage},
+          {"stages", stages},
+          {"bubble", bubble_json(view->bubble)},
+          {"barrier", view->barrier}};
+}
+
 Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs,
                 const std::string& key, const std::string& value) {
   Json all = Json::array();
@@ -134,6 +178,7 @@ std::string explanation_json(const Explanation& it) {
               {"no_formulas", it.no_formulas},
               {"ranks", ranks_json(it)},
               {"groups", groups_json(it)},
+              {"schedule", schedule_json(it.schedule)},
               {"parameters", parameters_json(it)},
               {"records", records_json(it)},
               {"collectives", calls_json(it)},

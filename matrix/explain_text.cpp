@@ -40,6 +40,9 @@ class Page {
     add("case {}", it_.case_id);
     mesh();
     groups();
+    if (it_.schedule) {
+      text_ += schedule_text(*it_.schedule, it_.columns);
+    }
     if (it_.no_formulas.empty()) {
       owners();
       records();

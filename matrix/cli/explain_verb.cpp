@@ -6,6 +6,7 @@
 #include "matrix/cli/exit_code.hpp"
 #include "matrix/cli/installation.hpp"
 #include "matrix/cli/layout_verbs.hpp"
+#include "matrix/cli/terminal.hpp"
 
 namespace meshparity {
 
@@ -15,7 +16,9 @@ int explain_case(const ExplainVerb& verb) {
   if (const auto why = why_illegal(planned.model, planned.spec)) {
     throw UsageError(fmt::format("{}: {}", verb.id, *why));
   }
-  const Explanation explanation = explain(planned.spec, planned.model, verb.how);
+  ExplainOptions how = verb.how;
+  how.columns = terminal_width();
+  const Explanation explanation = explain(planned.spec, planned.model, how);
   fmt::print("{}", verb.json ? explanation_json(explanation) : explanation_text(explanation));
   if (!verb.json && !planned.excluded.empty()) {
     fmt::print("cannot be run: {}\n", planned.excluded);

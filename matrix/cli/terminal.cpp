@@ -27,13 +27,13 @@ std::string_view code_of(std::string_view word) {
   return word == verdict_name(Verdict::diverges) ? "\033[31m" : "\033[33m";
 }
 
+}  // namespace
+
 std::size_t terminal_width() {
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 80;
 }
-
-}  // namespace
 
 Terminal::Terminal(Color color)
     : interactive_(isatty(STDOUT_FILENO) == 1), colored_(wants_color(color, interactive_)) {}

@@ -1,5 +1,6 @@
 // How lines reach people: colour only where it is wanted, one moving line only on a terminal.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,9 @@
 #include "matrix/verdict.hpp"
 
 namespace meshparity {
+
+/// Columns of standard output; 80 where it is no terminal.
+std::size_t terminal_width();
 
 class Terminal {
  public:
