@@ -68,7 +68,7 @@ std::optional<ActionFault> work_fault_at(const ActionList& due, const ActionList
       return std::nullopt;
     }
     return ActionFault{at, done[at].mb,
-                       fmt::format("{} used weights {} updates old, {} were due", text_at(done, at),
+                       fmt::format("{} used weights of version {}, {} was due", text_at(done, at),
                                    done[at].version, due[at].version)};
   }
   const int mb = at < due.size() ? due[at].mb : done[at].mb;

@@ -1,5 +1,5 @@
 // Where a stage's list of actions first leaves what was due, and how: left out, done twice, out of
-// order, with older weights, or before what it needs.
+// order, with weights of another version, or before what it needs.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -79,12 +79,12 @@ TEST(ActionOrder, NamesAnEndThatIsMissing) {
   EXPECT_EQ(fault->position, done.size());
 }
 
-TEST(ActionOrder, NamesWeightsOfAnotherAge) {
+TEST(ActionOrder, NamesWeightsOfAnotherVersion) {
   ActionList done = due();
   done.at(static_cast<std::size_t>(place_of(done, {backward, 1, 1}))).version = 1;
 
   EXPECT_EQ(first_work_fault(due(), done)->text,
-            "B of chunk 1 mb 1 used weights 1 updates old, 0 were due");
+            "B of chunk 1 mb 1 used weights of version 1, 0 was due");
 }
 
 TEST(ActionOrder, WantsEveryMessageOnceBehindItsWork) {

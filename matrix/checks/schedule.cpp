@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "fixtures/loss_scaling.hpp"
 #include "matrix/checks/action_order.hpp"
 #include "matrix/checks/executed_actions.hpp"
 #include "matrix/checks/message_calls.hpp"
@@ -125,7 +126,7 @@ class ScheduleComparison {
       const ExecutedActions& done = *pipeline.done[stage];
       std::optional<ActionFault> fault = done.fault;
       if (!fault) {
-        fault = first_work_fault(due_[stage], done.list);
+        fault = first_work_fault(due_in_step(stage, pipeline.step), done.list);
       }
       if (!fault) {
         fault = first_message_fault(spec_, due_[stage], done.list);
@@ -140,6 +141,19 @@ class ScheduleComparison {
         check_in_flight(pipeline, stage);
       }
     }
+  }
+
+  /// All weights of a step are those of the updates that were taken before.
+  expect::ActionList due_in_step(std::size_t stage, int step) const {
+    int updates = 0;
+    for (int earlier = 0; earlier < step; ++earlier) {
+      updates += is_skipped(spec_, earlier) ? 0 : 1;
+    }
+    expect::ActionList list = due_[stage];
+    for (expect::Action& action : list) {
+      action.version += expect::is_work(action.kind) ? updates : 0;
+    }
+    return list;
   }
 
   std::vector<CollectiveRow> calls_of_step(int rank, int step) const {

@@ -23,30 +23,18 @@ constexpr std::array<std::pair<ActionKind, std::string_view>, 9> kWords = {{
     {ActionKind::step, "step"},
 }};
 
-/// Updates that the newest weights have when micro-batch `mb` of a stream reaches stage `stage`,
-/// and updates that the weights have which it uses, forward and backward (algorithms.md §3.5).
-struct Versions {
-  int newest_forward = 0;
-  int newest_backward = 0;
-  int used = 0;
-};
-
-Versions versions_at(const CaseSpec& spec, int stage, int mb) {
-  const int lead = spec.mesh.degree(Axis::pp) - 1 - stage;  // forwards before the first backward
-  const int ended = std::max(0, mb - lead);                 // backwards before this forward
-  if (spec.schedule == Schedule::pipedream_2bw) {
-    const int batch = mb / spec.micro_batches;
-    return {ended / spec.micro_batches, batch, std::max(0, batch - 1)};
+/// Updates behind the weights that micro-batch `mb` of a stream uses on a stage, forward and
+/// backward (algorithms.md §3.5).
+int version_at(const CaseSpec& spec, int stage, int mb) {
+  const int others = spec.mesh.degree(Axis::pp) - 1;
+  switch (spec.schedule) {
+    case Schedule::pipedream:
+      return std::max(0, mb - (others - stage));
+    case Schedule::pipedream_vsync:
+      return std::max(0, mb - others);
+    default:  // pipedream_2bw, a batch late
+      return std::max(0, mb / spec.micro_batches - 1);
   }
-  const bool vertical = spec.schedule == Schedule::pipedream_vsync;
-  const int used = vertical ? std::max(0, mb - (spec.mesh.degree(Axis::pp) - 1)) : ended;
-  return {ended, mb, used};
-}
-
-void set_version(Action& action, const CaseSpec& spec, int stage) {
-  const Versions versions = versions_at(spec, stage, action.mb);
-  const bool forward = action.kind == ActionKind::forward;
-  action.version = (forward ? versions.newest_forward : versions.newest_backward) - versions.used;
 }
 
 void add_update(ActionList& list) {
@@ -60,7 +48,7 @@ ActionList stream_with_updates(const CaseSpec& spec, int stage, const ActionList
   const int period = coalesced ? spec.micro_batches : 1;
   ActionList list;
   for (Action action : work) {
-    set_version(action, spec, stage);
+    action.version = version_at(spec, stage, action.mb);
     list.push_back(action);
     if (action.kind == ActionKind::backward && (action.mb + 1) % period == 0) {
       add_update(list);

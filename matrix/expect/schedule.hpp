@@ -31,7 +31,7 @@ struct Action {
   ActionKind kind = ActionKind::forward;
   int chunk = -1;  // of the whole pipeline; -1 of reduce and step
   int mb = -1;
-  int version = 0;  // optimizer steps that the weights used are behind the newest ones
+  int version = 0;  // updates behind the weights that work used, from the list's first on
   bool operator==(const Action&) const = default;
 };
 using ActionList = std::vector<Action>;
@@ -49,7 +49,8 @@ bool is_stream(Schedule schedule);
 int micro_batches_of_list(const CaseSpec& spec);
 
 /// F, B, W, reduce and step in the stage's order. A stream updates after every micro-batch
-/// (pipedream_2bw after every batch), other schedules once, at the end.
+/// (pipedream_2bw after every batch), other schedules once, at the end: all their work uses the
+/// weights with which the list begins.
 ActionList work_of_stage(const CaseSpec& spec, int stage);
 std::vector<ActionList> work_of_stages(const CaseSpec& spec);
 

@@ -66,29 +66,27 @@ TEST(Schedule, OfZbvGoesDownAndComesBack) {
 }
 
 // Two batches of 4 on 2 stages: a list of 8 micro-batches. Stage 0 is one update late, stage 1
-// never; with vertical sync both use what stage 0 uses. Of 2bw batch 1 uses the weights before
-// batch 0's update, whose end stage 0 sees behind the forward of micro-batch 4.
-TEST(Schedule, OfStreamsSaysHowOldTheWeightsAre) {
-  const auto versions = [](Schedule schedule, int stage, ActionKind kind) {
+// never; with vertical sync both use what stage 0 uses. With 2bw a batch uses the weights that the
+// batch before the last one made.
+TEST(Schedule, OfStreamsSaysWhichWeightsAreUsed) {
+  const auto versions = [](Schedule schedule, int stage, ActionKind kind, int batches) {
     CaseSpec spec = pipeline_case(2, schedule, 4);
-    spec.steps = 2;
+    spec.steps = batches;
     std::string text;
     for (const Action& action : work_of_stage(spec, stage)) {
       text += action.kind == kind ? std::to_string(action.version) : "";
     }
     return text;
   };
-  constexpr ActionKind F = ActionKind::forward, B = ActionKind::backward;
 
-  EXPECT_EQ(versions(Schedule::pipedream, 0, F), "00000000");
-  EXPECT_EQ(versions(Schedule::pipedream, 0, B), "01111111");
-  EXPECT_EQ(versions(Schedule::pipedream, 1, B), "00000000");
-  EXPECT_EQ(versions(Schedule::pipedream_vsync, 0, F), "00000000");
-  EXPECT_EQ(versions(Schedule::pipedream_vsync, 1, F), "01111111");
-  EXPECT_EQ(versions(Schedule::pipedream_vsync, 1, B), "01111111");
-  EXPECT_EQ(versions(Schedule::pipedream_2bw, 0, F), "00000111");
-  EXPECT_EQ(versions(Schedule::pipedream_2bw, 1, F), "00001111");
-  EXPECT_EQ(versions(Schedule::pipedream_2bw, 0, B), "00001111");
+  for (const ActionKind kind : {ActionKind::forward, ActionKind::backward}) {
+    EXPECT_EQ(versions(Schedule::pipedream, 0, kind, 2), "00123456");
+    EXPECT_EQ(versions(Schedule::pipedream, 1, kind, 2), "01234567");
+    EXPECT_EQ(versions(Schedule::pipedream_vsync, 0, kind, 2), "00123456");
+    EXPECT_EQ(versions(Schedule::pipedream_vsync, 1, kind, 2), "00123456");
+    EXPECT_EQ(versions(Schedule::pipedream_2bw, 0, kind, 3), "000000001111");
+    EXPECT_EQ(versions(Schedule::one_f_one_b, 0, kind, 1), "0000");
+  }
 }
 
 TEST(Schedule, OfStreamsUpdatesInFlight) {
