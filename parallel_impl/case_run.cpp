@@ -152,7 +152,7 @@ LoadedCase loaded_case(const Job& job) {
 
 }  // namespace
 
-CaseRun run_whole_case(const std::string& case_id, Level level) {
+CaseRun run_whole_case(const std::string& case_id, Level level, const RankBody& body) {
   const TemporaryFolder folder;
   Job job;
   job.case_id = case_id;
@@ -160,7 +160,7 @@ CaseRun run_whole_case(const std::string& case_id, Level level) {
   job.level = level;
   job.models = MESHPARITY_MODELS;
   const LoadedCase loaded = loaded_case(job);
-  const CaseEvidence evidence = run_case(loaded, train, kDefaultTimeLimit);
+  const CaseEvidence evidence = run_case(loaded, body, kDefaultTimeLimit);
   if (evidence.failure) {
     throw Error(evidence.failure->what);
   }

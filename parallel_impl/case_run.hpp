@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fixtures/dump.hpp"
+#include "parallel_impl/worker/run_rank.hpp"
 
 namespace meshparity {
 
@@ -20,8 +21,8 @@ struct CaseRun {
   std::vector<std::vector<MemoryRow>> memory;
 };
 
-/// Throws Error when a rank failed, with its text.
-CaseRun run_whole_case(const std::string& case_id, Level level);
+/// Throws Error when a rank failed, with its text. `body` is train(), or train_on_cuda().
+CaseRun run_whole_case(const std::string& case_id, Level level, const RankBody& body = train);
 
 /// Names of the records of one phase and step that differ anywhere ("==", so NaN differs).
 std::vector<std::string> differing(const CaseRun& a, const CaseRun& b, const std::string& prefix);

@@ -14,7 +14,7 @@ endif()
 # What g++ compiles, with the toolkit's headers.
 set(meshparity_cuda_sources
   backend/cuda_backend.cpp backend/cuda_device.cpp backend/cuda_product.cpp
-  cuda/cuda_calls.cpp cuda/cuda_stream.cpp)
+  comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp train_on_cuda.cpp)
 
 if(meshparity_cuda)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: machines with GPUs are built for sm_80 and sm_90")
@@ -56,8 +56,9 @@ if(meshparity_cuda_headers)
   target_link_libraries(parallel_impl_fake_cuda PUBLIC parallel_impl fmt::fmt)
   target_compile_options(parallel_impl_fake_cuda PRIVATE -ffp-contract=off)
   meshparity_test(cuda_calls_test ranks
-    SOURCES backend/cuda_backend_test.cpp
-    LIBS parallel_impl_fake_cuda)
+    SOURCES backend/cuda_backend_test.cpp comm/cuda_suite.cpp comm/transport_failure_test.cpp
+      comm/transport_test.cpp train_on_cuda_test.cpp
+    LIBS parallel_impl_fake_cuda parallel_impl_case_run)
 else()
   add_test(NAME CudaCalls COMMAND ${CMAKE_COMMAND} -E echo
     "Skipped: no headers of CUDA here; install the CUDA toolkit")

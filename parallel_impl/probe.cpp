@@ -1,6 +1,5 @@
 #include "parallel_impl/probe.hpp"
 
-#include "parallel_impl/backend/host_backend.hpp"
 #include "parallel_impl/optimizer/gradient_sums.hpp"
 #include "parallel_impl/optimizer/gradients.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
@@ -104,7 +103,7 @@ ParamSource index_source(int step) {
 
 template <class T>
 void probe_in(const RankContext& context) {
-  const std::unique_ptr<Backend<T>> backend = make_host_backend<T>();
+  const std::unique_ptr<Backend<T>> backend = context.backends.template make<T>();
   for (int step = 0; step < context.spec.steps; ++step) {
     if (context.board != nullptr) {
       context.board->set_phase(context.mesh.rank(), "probe");

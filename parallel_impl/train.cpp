@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "fixtures/error.hpp"
-#include "parallel_impl/backend/host_backend.hpp"
 #include "parallel_impl/model/stage_model.hpp"
 #include "parallel_impl/optimizer/exact_sum.hpp"
 #include "parallel_impl/optimizer/step_update.hpp"
@@ -22,7 +21,7 @@ class Training {
  public:
   explicit Training(const RankContext& context)
       : context_(context),
-        backend_(make_host_backend<T>()),
+        backend_(context.backends.template make<T>()),
         params_(context.model, context.mesh,
                 planted_source(initial_source(context.spec.seed), context), *backend_,
                 {single_chunk(), bucket_rules(context.spec)}),

@@ -8,6 +8,7 @@
 #include "fixtures/dump.hpp"
 #include "fixtures/model_spec.hpp"
 #include "fixtures/raw_inputs.hpp"
+#include "parallel_impl/backend/backend_source.hpp"
 #include "parallel_impl/comm/comm.hpp"
 #include "parallel_impl/mesh/mesh.hpp"
 #include "parallel_impl/recorder.hpp"
@@ -27,6 +28,7 @@ struct RankContext {
   BoardWriter* board = nullptr;  // beat() once a layer; null in unit tests
   /// Filled by train() when all steps are taken; null: nobody asks.
   std::vector<MemoryRow>* memory = nullptr;
+  BackendSource backends = {};
 };
 
 /// Runs spec.steps steps in the case's precision and records every record of the level; of a probe,

@@ -12,4 +12,8 @@ template <class T>
 std::unique_ptr<Backend<T>> make_cuda_backend(std::shared_ptr<CudaStream> stream,
                                               ProductKind products);
 
+/// into[i] += from[i], begun in the stream; both lie on the GPU. T is double or float.
+template <class T>
+void add_on_gpu(CudaStream& stream, const T* from, T* into, int count);
+
 }  // namespace meshparity

@@ -1,5 +1,5 @@
 // The seam between the host's code and what nvcc compiles: one function that puts a kernel on a
-// stream, defined in cuda_launch_float.cu and cuda_launch_double.cu for every kernel of the folder.
+// stream, defined in cuda_launch.cuh for every operation of a backend.
 #pragma once
 #include <cuda_runtime_api.h>
 

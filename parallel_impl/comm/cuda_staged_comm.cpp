@@ -29,7 +29,8 @@ StagedComm::Staged StagedComm::stage(Collective& request) {
   Staged staged{request.output, request.output, take_room(), nullptr, {}};
   std::byte* const input = copied(request.input, *staged.input_room);
   std::byte* output = input;
-  if (request.input.data != request.output.data) {
+  // A part that begins where its whole begins is another buffer.
+  if (request.input.data != request.output.data || request.input.count != request.output.count) {
     staged.output_room = take_room();
     output = copied(request.output, *staged.output_room);
   }

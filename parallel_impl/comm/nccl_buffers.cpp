@@ -49,7 +49,8 @@ Payload GpuBuffers::copy_of(const Payload& payload) {
 
 Collective GpuBuffers::on_gpu(const Collective& request) {
   Collective moved = request;
-  const bool one_buffer = request.input.data == request.output.data;
+  const bool one_buffer =
+      request.input.data == request.output.data && request.input.count == request.output.count;
   if (request.output.count > 0 && !lies_on_gpu(request.output.data)) {
     moved.output = copy_of(request.output);
     back_.push_back({moved.output, request.output});

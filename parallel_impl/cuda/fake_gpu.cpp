@@ -97,6 +97,9 @@ cudaError_t FakeGpu::drain(cudaStream_t stream) {
     return cudaErrorNotReady;
   }
   const Queue queue = std::exchange(streams_.at(stream), {});
+  if (queue.empty()) {
+    return sticky_;
+  }
   open(true);
   for (const std::function<void()>& work : queue) {
     if (sticky_ == cudaSuccess) {
@@ -112,6 +115,10 @@ void FakeGpu::open(bool readable) {
   const bool turns = opened_ == (readable ? 1 : 0);
   if (turns && used_ > 0) {
     mprotect(arena_, used_, readable ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+  for (void* const data : readable ? std::exchange(undirtied_, {}) : std::vector<void*>()) {
+    const auto held = held_.find(data);
+    std::memset(data, kGarbage, held == held_.end() ? 0 : std::min(held->second, kDirtied));
   }
 }
 
@@ -140,10 +147,7 @@ void* FakeGpu::allocate(std::size_t bytes) {
     used_ += rounded;
   }
   held_[data] = rounded;
-  open(true);
-  mprotect(arena_, used_, PROT_READ | PROT_WRITE);
-  std::memset(data, kGarbage, std::min(rounded, kDirtied));
-  open(false);
+  undirtied_.push_back(data);
   return data;
 }
 

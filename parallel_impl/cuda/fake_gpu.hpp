@@ -65,6 +65,7 @@ class FakeGpu {
   int opened_ = 0;
   std::map<void*, std::size_t> held_;
   std::multimap<std::size_t, void*> free_;
+  std::vector<void*> undirtied_;  // to be filled with garbage when the memory is opened next
   std::map<void*, std::vector<std::byte>> pinned_;
   std::map<cudaStream_t, Queue> streams_;
   std::map<std::string, Planned> planned_;

@@ -1,0 +1,111 @@
+// Whole cases on a GPU that is none (cuda/fake_gpu.hpp): the bits of the host. The host cannot
+// touch that memory, and work is done only when something waits for it, so whatever reads a result
+// past the backend or too early ends the test.
+#include "parallel_impl/train_on_cuda.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fixtures/error.hpp"
+#include "parallel_impl/case_run.hpp"
+#include "parallel_impl/cuda/fake_gpu.hpp"
+
+namespace meshparity {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Paths of /local/ whose bits differ; a skipped step has NaN there.
+std::vector<std::string> unlike_locals(const CaseRun& a, const CaseRun& b) {
+  std::vector<std::string> unlike;
+  for (std::size_t rank = 0; rank < a.locals.size(); ++rank) {
+    for (const auto& [path, values] : a.locals[rank]) {
+      const auto other = b.locals[rank].find(path);
+      const bool same =
+          other != b.locals[rank].end() && other->second.size() == values.size() &&
+          std::memcmp(other->second.data(), values.data(), values.size() * sizeof(double)) == 0;
+      if (!same) {
+        unlike.push_back(path);
+      }
+    }
+  }
+  return unlike;
+}
+
+class TrainOnCuda : public testing::Test {
+ protected:
+  void SetUp() override { FakeGpu::get().reset(); }
+  static std::string error_of(const std::string& id) {
+    try {
+      run_whole_case(id, Level::all, train_on_cuda);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(TrainOnCuda, GivesTheBitsOfTheHostOnEveryKindOfLayout) {
+  for (const char* layout : {"gpt-micro.single.plain.fp64", "gpt-micro.dp2-tp2.sp-mb2.fp64",
+                             "llama-micro.tp4.momentum-lscale-steps2.fp32",
+                             "mixed-micro.tp2.sp-sgd-eager-steps1.fp32"}) {
+    const CaseRun host = run_whole_case(std::string(layout) + ".host-threads", Level::all);
+    const CaseRun gpu =
+        run_whole_case(std::string(layout) + ".cuda-threads", Level::all, train_on_cuda);
+
+    EXPECT_THAT(gpu.complaints, IsEmpty()) << layout;
+    EXPECT_EQ(gpu.records.size(), host.records.size()) << layout;
+    EXPECT_THAT(differing(host, gpu, "step"), IsEmpty()) << layout;
+    EXPECT_THAT(unlike_locals(host, gpu), IsEmpty()) << layout;
+    EXPECT_EQ(gpu.collectives.front().size(), host.collectives.front().size()) << layout;
+  }
+  EXPECT_GT(FakeGpu::get().calls("cublasGemmEx"), 0);
+}
+
+TEST_F(TrainOnCuda, AFixedProductIsOurOwnKernel) {
+  const std::string layout = "gpt-micro.tp2.steps1";
+  const CaseRun host = run_whole_case(layout + ".fp32.host-threads", Level::standard);
+  const CaseRun gpu = run_whole_case("gpt-micro.tp2.fixedgemm-steps1.fp32.cuda-threads",
+                                     Level::standard, train_on_cuda);
+
+  EXPECT_THAT(differing(host, gpu, "step"), IsEmpty());
+  EXPECT_EQ(FakeGpu::get().calls("cublasGemmEx"), 0);
+}
+
+TEST_F(TrainOnCuda, AProbeShowsItsIndices) {
+  const std::string layout = "gpt-micro.dp2-tp2.sp.fp64";
+  const CaseRun host = run_whole_case(layout + ".host-threads+probe", Level::standard);
+  const CaseRun gpu =
+      run_whole_case(layout + ".cuda-threads+probe", Level::standard, train_on_cuda);
+
+  EXPECT_THAT(differing(host, gpu, "step"), IsEmpty());
+}
+
+TEST_F(TrainOnCuda, AllItsMemoryGoesBack) {
+  const std::size_t before = FakeGpu::get().bytes_in_use();
+
+  run_whole_case("gpt-micro.tp2.steps1.fp64.cuda-threads", Level::standard, train_on_cuda);
+
+  EXPECT_EQ(FakeGpu::get().bytes_in_use(), before);
+}
+
+TEST_F(TrainOnCuda, AFailureOfCudaEndsTheCaseWithItsCall) {
+  FakeGpu::get().fail("cudaLaunchKernel", 100, cudaErrorLaunchFailure);
+
+  EXPECT_THAT(error_of("gpt-micro.tp2.plain.fp64.cuda-threads"), HasSubstr("launching "));
+}
+
+TEST_F(TrainOnCuda, AnErrorInsideAKernelEndsTheCaseForAllRanks) {
+  FakeGpu::get().fail_in_launch(100, cudaErrorIllegalAddress);
+
+  EXPECT_THAT(error_of("gpt-micro.dp2-tp2.plain.fp64.cuda-threads"),
+              HasSubstr("(cudaErrorIllegalAddress)"));
+}
+
+}  // namespace
+}  // namespace meshparity
