@@ -15,6 +15,7 @@
 #include "parallel_impl/kernels/embedding.cuh"
 #include "parallel_impl/kernels/gelu.cuh"
 #include "parallel_impl/kernels/layer_norm.cuh"
+#include "parallel_impl/kernels/master_update.cuh"
 #include "parallel_impl/kernels/matmul.cuh"
 #include "parallel_impl/kernels/rms_norm.cuh"
 #include "parallel_impl/kernels/rotary.cuh"
@@ -96,6 +97,9 @@ class Backend : public Memory {
   virtual void run(const AdamW<T>& kernel) = 0;
   virtual void run(const Sgd<T>& kernel) = 0;
   virtual void run(const Momentum<T>& kernel) = 0;
+  virtual void run(const MasterAdamW<T>& kernel) = 0;
+  virtual void run(const MasterSgd<T>& kernel) = 0;
+  virtual void run(const MasterMomentum<T>& kernel) = 0;
 };
 
 }  // namespace meshparity

@@ -49,6 +49,9 @@ class BackendOn final : public Backend<T> {
   void run(const AdamW<T>& kernel) override { device_.launch(kernel); }
   void run(const Sgd<T>& kernel) override { device_.launch(kernel); }
   void run(const Momentum<T>& kernel) override { device_.launch(kernel); }
+  void run(const MasterAdamW<T>& kernel) override { device_.launch(kernel); }
+  void run(const MasterSgd<T>& kernel) override { device_.launch(kernel); }
+  void run(const MasterMomentum<T>& kernel) override { device_.launch(kernel); }
 
   void upload(const void* from, void* to, std::size_t bytes) override {
     device_.upload(from, to, bytes);

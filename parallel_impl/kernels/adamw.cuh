@@ -25,16 +25,18 @@ struct AdamW {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, count, [&](int i) {
-      const T g = static_cast<T>(clip * static_cast<double>(grad[i]));
-      const T m = beta1 * moment1[i] + (T(1) - beta1) * g;
-      const T v = beta2 * moment2[i] + (T(1) - beta2) * (g * g);
-      moment1[i] = m;
-      moment2[i] = v;
-      const T decayed = decays ? theta[i] - learning_rate * weight_decay * theta[i] : theta[i];
-      theta[i] =
-          decayed - learning_rate * (m / correction1) / (std::sqrt(v / correction2) + epsilon);
-    });
+    for_chunk(group, chunk, count,
+              [&](int i) { update(i, static_cast<T>(clip * static_cast<double>(grad[i]))); });
+  }
+
+  /// From the clipped gradient `g` of element i.
+  MESHPARITY_HD void update(int i, T g) const {
+    const T m = beta1 * moment1[i] + (T(1) - beta1) * g;
+    const T v = beta2 * moment2[i] + (T(1) - beta2) * (g * g);
+    moment1[i] = m;
+    moment2[i] = v;
+    const T decayed = decays ? theta[i] - learning_rate * weight_decay * theta[i] : theta[i];
+    theta[i] = decayed - learning_rate * (m / correction1) / (std::sqrt(v / correction2) + epsilon);
   }
 };
 

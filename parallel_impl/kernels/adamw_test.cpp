@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "parallel_impl/kernels/lane_team.hpp"
+#include "parallel_impl/kernels/master_update.cuh"
 #include "parallel_impl/kernels/sgd.cuh"
 
 namespace meshparity {
@@ -90,6 +92,39 @@ TEST(Momentum, KeepsAShareOfTheLastStep) {
     EXPECT_EQ(moment, std::vector<double>(5, 3));  // 1/2 * 2 + 1/2 * 4
     EXPECT_EQ(theta, std::vector<double>(5, 0.25));
   }
+}
+
+// 8 - 2^-30 is no float: the copy is the nearest, 8, and the master keeps the difference.
+TEST(MasterUpdate, MovesTheMasterInDoubleAndRoundsTheCopy) {
+  const double tiny = std::ldexp(1.0, -30);
+  const std::vector<float> grad(5, 4.0F);
+  for (const int lanes : kLaneCounts) {
+    std::vector<double> masters(5, 8), momenta(5, 0), moment1(5, 0), moment2(5, 0);
+    std::vector<float> copy(5, 1.0F);
+
+    LaneTeam(lanes).run(
+        MasterSgd<float>{{masters.data(), nullptr, 5, 0.5, tiny / 2}, grad.data(), copy.data()});
+    EXPECT_EQ(masters, std::vector<double>(5, 8 - tiny));
+    EXPECT_EQ(copy, std::vector<float>(5, 8.0F));
+
+    LaneTeam(lanes).run(MasterMomentum<float>{
+        {masters.data(), nullptr, momenta.data(), 5, 0.5, 1.0, 0.5}, grad.data(), copy.data()});
+    EXPECT_EQ(momenta, std::vector<double>(5, 2));
+    EXPECT_EQ(masters, std::vector<double>(5, 6 - tiny));
+    EXPECT_EQ(copy, std::vector<float>(5, 6.0F));
+  }
+}
+
+TEST(MasterUpdate, OfAdamWIsTheRuleInDouble) {
+  FirstStep step;
+  const std::vector<float> grad = {2, 2, 2, 2, -2};
+  std::vector<float> copy(5);
+
+  LaneTeam(3).run(MasterAdamW<float>{step.kernel(true), grad.data(), copy.data()});
+
+  EXPECT_EQ(step.theta, (std::vector<double>{7.25, 7.25, 7.25, 7.25, 7.75}));
+  EXPECT_EQ(copy, (std::vector<float>{7.25F, 7.25F, 7.25F, 7.25F, 7.75F}));
+  EXPECT_EQ(step.moment2, std::vector<double>(5, 0.25));
 }
 
 }  // namespace

@@ -17,10 +17,12 @@ struct Sgd {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, count, [&](int i) {
-      theta[i] = theta[i] - learning_rate * static_cast<T>(clip * static_cast<double>(grad[i]));
-    });
+    for_chunk(group, chunk, count,
+              [&](int i) { update(i, static_cast<T>(clip * static_cast<double>(grad[i]))); });
   }
+
+  /// From the clipped gradient `g` of element i.
+  MESHPARITY_HD void update(int i, T g) const { theta[i] = theta[i] - learning_rate * g; }
 };
 
 /// m = mu * m + clip * grad; theta -= learning_rate * m
@@ -38,11 +40,14 @@ struct Momentum {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, count, [&](int i) {
-      const T m = mu * moment[i] + static_cast<T>(clip * static_cast<double>(grad[i]));
-      moment[i] = m;
-      theta[i] = theta[i] - learning_rate * m;
-    });
+    for_chunk(group, chunk, count,
+              [&](int i) { update(i, static_cast<T>(clip * static_cast<double>(grad[i]))); });
+  }
+
+  MESHPARITY_HD void update(int i, T g) const {
+    const T m = mu * moment[i] + g;
+    moment[i] = m;
+    theta[i] = theta[i] - learning_rate * m;
   }
 };
 

@@ -8,9 +8,23 @@
 namespace meshparity {
 namespace {
 
-template <class T>
-std::size_t index_of(Parameters<T>& params, std::string_view name) {
-  return static_cast<std::size_t>(&params.at(name) - params.all().data());
+template <class S>
+using Part = typename OptimizerState<S>::Part;
+
+std::vector<StatePlace> places_of(auto& params) {
+  std::vector<StatePlace> places(params.all().size());
+  for (std::size_t i = 0; i < params.buckets().size(); ++i) {
+    for (const Bucket::Entry& entry : params.buckets()[i].plan.entries) {
+      const auto& param = params.all()[entry.item];
+      if (param.shares_value) {
+        places[entry.item] =
+            places[static_cast<std::size_t>(&params.at(param.spec.tied_to) - params.all().data())];
+      } else {
+        places[entry.item] = {i, param.own.place};
+      }
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -18,34 +32,41 @@ std::size_t index_of(Parameters<T>& params, std::string_view name) {
 template <class T>
 Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>& backend,
                         Parameters<T>& params)
-    : kind_(spec.optimizer), model_(model), backend_(backend), params_(params) {
-  const bool has_first = kind_ != OptimizerKind::sgd;
-  const bool has_second = kind_ == OptimizerKind::adamw;
-  bucket_of_.resize(params.all().size());
-  for (std::size_t i = 0; i < params.buckets().size(); ++i) {
-    const StoredBucket<T>& bucket = params.buckets()[i];
-    for (const Bucket::Entry& entry : bucket.plan.entries) {
-      const Param<T>& param = params.all()[entry.item];
-      bucket_of_[entry.item] =
-          param.shares_value ? bucket_of_[index_of(params, param.spec.tied_to)] : i;
-    }
-    const std::int64_t count =
-        bucket.values.count() > 0 ? bucket.plan.part_count(params.part()) : 0;
-    moment1_.emplace_back(backend, MemoryTag::optimizer, has_first ? count : 0);
-    moment2_.emplace_back(backend, MemoryTag::optimizer, has_second ? count : 0);
+    : kind_(spec.optimizer),
+      has_masters_(spec.master64),
+      model_(model),
+      backend_(backend),
+      params_(params),
+      places_(places_of(params)) {
+  has_masters_ ? allocate(wide_) : allocate(plain_);
+  for (std::size_t index = 0; has_masters_ && index < params.all().size(); ++index) {
+    const OwnPart<T>& own = params.all()[index].own;
+    put(own.value, wide_.at(&Part<double>::master, places_[index]), own.count);
   }
 }
 
 template <class T>
-const T* Optimizer<T>::at(const std::vector<Buffer<T>>& moments, std::size_t index) const {
-  const Buffer<T>& moment = moments[bucket_of_[index]];
-  return moment.count() > 0 ? moment.data() + params_.all()[index].own.place : nullptr;
+template <class S>
+void Optimizer<T>::allocate(OptimizerState<S>& state) {
+  for (const StoredBucket<T>& bucket : params_.buckets()) {
+    const bool is_shared = bucket.values.count() == 0;
+    const std::int64_t count = is_shared ? 0 : bucket.plan.part_count(params_.part());
+    const auto room = [&](bool needed) {
+      return Buffer<S>(backend_, MemoryTag::optimizer, needed ? count : 0);
+    };
+    state.parts.push_back({room(has_masters_), room(kind_ != OptimizerKind::sgd),
+                           room(kind_ == OptimizerKind::adamw)});
+  }
 }
 
+/// Through the host: at the beginning and for probes only.
 template <class T>
-T* Optimizer<T>::at(std::vector<Buffer<T>>& moments, std::size_t index) const {
-  Buffer<T>& moment = moments[bucket_of_[index]];
-  return moment.count() > 0 ? moment.data() + params_.all()[index].own.place : nullptr;
+template <class S>
+void Optimizer<T>::put(const T* from, S* to, int count) {
+  std::vector<T> held(static_cast<std::size_t>(count));
+  backend_.download(from, held.data(), held.size() * sizeof(T));
+  const std::vector<S> converted(held.begin(), held.end());
+  backend_.upload(converted.data(), to, converted.size() * sizeof(S));
 }
 
 template <class T>
@@ -57,8 +78,7 @@ template <class T>
 void Optimizer<T>::step(double clip, FaultPlan* faults) {
   ++steps_taken_;
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
-    Param<T>& param = params_.all()[index];
-    if (param.shares_value) {
+    if (params_.all()[index].shares_value) {
       continue;
     }
     switch (kind_) {
@@ -66,7 +86,7 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
         adamw(index, clip, faults);
         break;
       case OptimizerKind::sgd:
-        sgd(param, clip);
+        sgd(index, clip);
         break;
       case OptimizerKind::momentum:
         momentum(index, clip);
@@ -86,65 +106,88 @@ void Optimizer<T>::show_parameters(FaultPlan* faults) {
         param.slice.shard_dim >= 0 &&
         param.slice.box.start[static_cast<std::size_t>(param.slice.shard_dim)] > 0;
     const bool late = is_later_shard && faults != nullptr && faults->fires("moment_shard_late");
-    show_parameter(index, moment1_, false);
-    show_parameter(index, moment2_, late);
+    has_masters_ ? show(index, wide_, late) : show(index, plain_, late);
   }
 }
 
-/// `late`: from the second element of the slice on, a planted fault.
+/// `late`: the second moment from the second element of the slice on, a planted fault.
 template <class T>
-void Optimizer<T>::show_parameter(std::size_t index, std::vector<Buffer<T>>& moments, bool late) {
+template <class S>
+void Optimizer<T>::show(std::size_t index, OptimizerState<S>& state, bool late) {
   const OwnPart<T>& own = params_.all()[index].own;
-  T* const moment = at(moments, index);
-  const int first = late ? 1 : 0;
-  if (moment != nullptr) {
-    backend_.run(Copy<T>{own.value + first, moment, std::max(0, own.count - first)});
+  for (Buffer<S> Part<S>::*kind : {&Part<S>::master, &Part<S>::moment1, &Part<S>::moment2}) {
+    const int first = late && kind == &Part<S>::moment2 ? 1 : 0;
+    if (S* const held = state.at(kind, places_[index])) {
+      put(own.value + first, held, std::max(0, own.count - first));
+    }
   }
 }
 
+/// Without the places of parameter and gradient.
 template <class T>
-AdamW<T> Optimizer<T>::adamw_kernel(std::size_t index, double clip) {
-  Param<T>& param = params_.all()[index];
+template <class S>
+AdamW<S> Optimizer<T>::adamw_rule(std::size_t index, OptimizerState<S>& state, double clip) const {
+  const Param<T>& param = params_.all()[index];
   const auto steps = static_cast<double>(steps_taken_);
-  AdamW<T> kernel;
-  kernel.theta = param.own.value;
-  kernel.grad = param.own.grad;
-  kernel.moment1 = at(moment1_, index);
-  kernel.moment2 = at(moment2_, index);
-  kernel.count = param.own.count;
-  kernel.decays = param.spec.decay;
-  kernel.clip = clip;
-  kernel.learning_rate = static_cast<T>(learning_rate());
-  kernel.beta1 = static_cast<T>(model_.beta1);
-  kernel.beta2 = static_cast<T>(model_.beta2);
-  kernel.epsilon = static_cast<T>(model_.adam_epsilon);
-  kernel.weight_decay = static_cast<T>(model_.weight_decay);
-  kernel.correction1 = static_cast<T>(1.0 - std::pow(model_.beta1, steps));
-  kernel.correction2 = static_cast<T>(1.0 - std::pow(model_.beta2, steps));
-  return kernel;
+  AdamW<S> rule{};
+  rule.moment1 = state.at(&Part<S>::moment1, places_[index]);
+  rule.moment2 = state.at(&Part<S>::moment2, places_[index]);
+  rule.count = param.own.count;
+  rule.decays = param.spec.decay;
+  rule.clip = clip;
+  rule.learning_rate = static_cast<S>(learning_rate());
+  rule.beta1 = static_cast<S>(model_.beta1);
+  rule.beta2 = static_cast<S>(model_.beta2);
+  rule.epsilon = static_cast<S>(model_.adam_epsilon);
+  rule.weight_decay = static_cast<S>(model_.weight_decay);
+  rule.correction1 = static_cast<S>(1.0 - std::pow(model_.beta1, steps));
+  rule.correction2 = static_cast<S>(1.0 - std::pow(model_.beta2, steps));
+  return rule;
 }
 
 template <class T>
 void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
-  const AdamW<T> kernel = adamw_kernel(index, clip);
+  const Param<T>& param = params_.all()[index];
+  if (has_masters_) {
+    AdamW<double> rule = adamw_rule(index, wide_, clip);
+    rule.theta = wide_.at(&Part<double>::master, places_[index]);
+    return backend_.run(MasterAdamW<T>{rule, param.own.grad, param.own.value});
+  }
+  AdamW<T> kernel = adamw_rule(index, plain_, clip);
+  kernel.theta = param.own.value;
+  kernel.grad = param.own.grad;
   if (faults != nullptr) {
-    run_planted(kernel, *faults, backend_, params_.all()[index].spec.layer);
+    run_planted(kernel, *faults, backend_, param.spec.layer);
   } else {
     backend_.run(kernel);
   }
 }
 
 template <class T>
-void Optimizer<T>::sgd(Param<T>& param, double clip) {
-  backend_.run(Sgd<T>{param.own.value, param.own.grad, param.own.count, clip,
-                      static_cast<T>(learning_rate())});
+void Optimizer<T>::sgd(std::size_t index, double clip) {
+  const OwnPart<T>& own = params_.all()[index].own;
+  if (has_masters_) {
+    double* const master = wide_.at(&Part<double>::master, places_[index]);
+    return backend_.run(
+        MasterSgd<T>{{master, nullptr, own.count, clip, learning_rate()}, own.grad, own.value});
+  }
+  backend_.run(Sgd<T>{own.value, own.grad, own.count, clip, static_cast<T>(learning_rate())});
 }
 
 template <class T>
 void Optimizer<T>::momentum(std::size_t index, double clip) {
-  Param<T>& param = params_.all()[index];
-  backend_.run(Momentum<T>{param.own.value, param.own.grad, at(moment1_, index), param.own.count,
-                           clip, static_cast<T>(learning_rate()), static_cast<T>(model_.momentum)});
+  const OwnPart<T>& own = params_.all()[index].own;
+  if (has_masters_) {
+    double* const master = wide_.at(&Part<double>::master, places_[index]);
+    double* const moment = wide_.at(&Part<double>::moment1, places_[index]);
+    return backend_.run(MasterMomentum<T>{
+        {master, nullptr, moment, own.count, clip, learning_rate(), model_.momentum},
+        own.grad,
+        own.value});
+  }
+  backend_.run(Momentum<T>{own.value, own.grad, plain_.at(&Part<T>::moment1, places_[index]),
+                           own.count, clip, static_cast<T>(learning_rate()),
+                           static_cast<T>(model_.momentum)});
 }
 
 template class Optimizer<double>;

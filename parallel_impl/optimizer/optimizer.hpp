@@ -1,4 +1,4 @@
-// One optimizer step on a rank's parameters; its moments are cut and shared like the parameters.
+// One optimizer step on the parts of parameters that a rank owns; what it keeps is cut like them.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,10 +6,13 @@
 #include "fault_injection/fault_plan.hpp"
 #include "fixtures/case_spec.hpp"
 #include "parallel_impl/model/parameters.hpp"
+#include "parallel_impl/optimizer/optimizer_state.hpp"
 #include "parallel_impl/recorder.hpp"
 
 namespace meshparity {
 
+/// With `master64` it updates masters in double, with moments in double, from gradients in T; each
+/// parameter is its master, rounded once.
 template <class T>
 class Optimizer {
  public:
@@ -22,33 +25,38 @@ class Optimizer {
   /// Updates every parameter from its gradient times `clip`, one that shares its value once.
   /// `faults` is null in unit tests.
   void step(double clip, FaultPlan* faults = nullptr);
-  /// Moments of what this rank owns of parameter `index` of its own; null where the optimizer has
-  /// none. A parameter that shares its value has those of the one it is tied to.
-  const T* moment1(std::size_t index) const { return at(moment1_, index); }
-  const T* moment2(std::size_t index) const { return at(moment2_, index); }
-  /// Of a bucket, its padding included; without elements where there are none.
-  const Buffer<T>& bucket_moment1(std::size_t bucket) const { return moment1_[bucket]; }
-  const Buffer<T>& bucket_moment2(std::size_t bucket) const { return moment2_[bucket]; }
-  /// Every moment that this rank keeps becomes what its parameter is: for a probe.
+  /// All that this rank keeps becomes what its parameter is: for a probe.
   void show_parameters(FaultPlan* faults = nullptr);
 
+  /// Calls `visitor` with the state, OptimizerState<double> with masters, else of T.
+  template <class Visitor>
+  void visit_state(Visitor&& visitor) const {
+    has_masters_ ? visitor(wide_) : visitor(plain_);
+  }
+  /// Of parameter `index` of the rank's; where it shares its value, that of the one it is tied to.
+  const StatePlace& place(std::size_t index) const { return places_[index]; }
+
  private:
+  template <class S>
+  void allocate(OptimizerState<S>& state);
+  template <class S>
+  void show(std::size_t index, OptimizerState<S>& state, bool late);
+  template <class S>
+  void put(const T* from, S* to, int count);
   void adamw(std::size_t index, double clip, FaultPlan* faults);
-  AdamW<T> adamw_kernel(std::size_t index, double clip);
-  void show_parameter(std::size_t index, std::vector<Buffer<T>>& moments, bool late);
-  /// Where a parameter's own part lies in moments kept by bucket.
-  T* at(std::vector<Buffer<T>>& moments, std::size_t index) const;
-  const T* at(const std::vector<Buffer<T>>& moments, std::size_t index) const;
-  void sgd(Param<T>& param, double clip);
+  template <class S>
+  AdamW<S> adamw_rule(std::size_t index, OptimizerState<S>& state, double clip) const;
+  void sgd(std::size_t index, double clip);
   void momentum(std::size_t index, double clip);
 
   OptimizerKind kind_;
+  bool has_masters_;
   const ModelSpec& model_;
   Backend<T>& backend_;
   Parameters<T>& params_;
-  std::vector<std::size_t>
-      bucket_of_;  // each parameter's, or that of the one whose value it shares
-  std::vector<Buffer<T>> moment1_, moment2_;  // this rank's part of each bucket
+  std::vector<StatePlace> places_;  // by parameter
+  OptimizerState<T> plain_;
+  OptimizerState<double> wide_;
   std::int64_t steps_taken_ = 0;
 };
 

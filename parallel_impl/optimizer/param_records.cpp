@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "parallel_impl/model/placement.hpp"
@@ -55,83 +56,93 @@ void ParamRecords<T>::gradients(int step, Parameters<T>& params) {
   for (std::size_t i = 0; i < params.buckets().size(); ++i) {
     const StoredBucket<T>& bucket = params.buckets()[i];
     const std::int64_t first = bucket.plan.part_begin(params.part());
-    bucket_padding(place, i, bucket.plan,
-                   {first, bucket.plan.part_count(params.part()),
-                    bucket.gradients.data() + (whole ? first : 0)});
+    bucket_padding<T>(place, i, bucket.plan,
+                      {first, bucket.plan.part_count(params.part()),
+                       bucket.gradients.data() + (whole ? first : 0)});
   }
 }
 
 template <class T>
 void ParamRecords<T>::after_update(int step, Parameters<T>& params, const Optimizer<T>& optimizer) {
-  const Cut cut = cut_of(params, 1);
-  const Cut value_cut = cut_of(params, 3);
-  for (std::size_t index = 0; index < params.all().size(); ++index) {
-    const Param<T>& param = params.all()[index];
-    if (const T* const moment = optimizer.moment1(index)) {
-      piece({Phase::moment1, step, cut}, param, own(param, moment));
+  optimizer.visit_state([&](const auto& held) { state(step, params, optimizer, held); });
+  values(step, params);
+}
+
+template <class T>
+template <class S>
+void ParamRecords<T>::state(int step, Parameters<T>& params, const Optimizer<T>& optimizer,
+                            const OptimizerState<S>& held) {
+  using Part = typename OptimizerState<S>::Part;
+  constexpr std::array kKinds = {std::pair(Phase::moment1, &Part::moment1),
+                                 std::pair(Phase::moment2, &Part::moment2),
+                                 std::pair(Phase::master, &Part::master)};
+  for (const auto& [phase, kind] : kKinds) {
+    const Place place{phase, step, cut_of(params, 1)};
+    for (std::size_t index = 0; index < params.all().size(); ++index) {
+      if (const S* const values = held.at(kind, optimizer.place(index))) {
+        piece(place, params.all()[index], own(params.all()[index], values));
+      }
     }
-    if (const T* const moment = optimizer.moment2(index)) {
-      piece({Phase::moment2, step, cut}, param, own(param, moment));
+    for (std::size_t i = 0; i < held.parts.size(); ++i) {
+      const Buffer<S>& values = held.parts[i].*kind;
+      const Bucket& plan = params.buckets()[i].plan;
+      bucket_padding<S>(place, i, plan,
+                        {plan.part_begin(params.part()), values.count(), values.data()});
     }
-    piece({Phase::param, step, value_cut}, param,
-          value_cut == Cut::none ? whole(param, param.value) : own(param, param.own.value));
-  }
-  for (std::size_t i = 0; i < params.buckets().size(); ++i) {
-    const StoredBucket<T>& bucket = params.buckets()[i];
-    const std::int64_t first = bucket.plan.part_begin(params.part());
-    const auto moment = [&](Phase phase, const Buffer<T>& values) {
-      bucket_padding({phase, step, cut}, i, bucket.plan, {first, values.count(), values.data()});
-    };
-    moment(Phase::moment1, optimizer.bucket_moment1(i));
-    moment(Phase::moment2, optimizer.bucket_moment2(i));
-    bucket_padding(
-        {Phase::param, step, value_cut}, i, bucket.plan,
-        {value_cut == Cut::none ? 0 : first, bucket.values.count(), bucket.values.data()});
   }
 }
 
 template <class T>
-void ParamRecords<T>::piece(const Place& place, const Param<T>& param, const Held& held) {
+void ParamRecords<T>::values(int step, Parameters<T>& params) {
+  const Place place{Phase::param, step, cut_of(params, 3)};
+  const bool whole = place.cut == Cut::none;
+  for (const Param<T>& param : params.all()) {
+    piece(place, param,
+          whole ? Held<T>{0, param.count(), param.value} : own(param, param.own.value));
+  }
+  for (std::size_t i = 0; i < params.buckets().size(); ++i) {
+    const StoredBucket<T>& bucket = params.buckets()[i];
+    bucket_padding<T>(place, i, bucket.plan,
+                      {whole ? 0 : bucket.plan.part_begin(params.part()), bucket.values.count(),
+                       bucket.values.data()});
+  }
+}
+
+template <class T>
+template <class V>
+void ParamRecords<T>::piece(const Place& place, const Param<T>& param, const Held<V>& held) {
   if (!recorder_.wants(place.phase, param.spec.name) ||
       fires("shard_not_saved", place.phase, param)) {
     return;
   }
-  place.cut == Cut::flat ? flat(place, param, held) : box(place, param, held);
+  const Range range = common(recorded(param.slice), held.first, held.count);
+  const std::vector<V> host =
+      on_host(held.values + (range.count() > 0 ? range.begin - held.first : 0), range.count());
+  const bool replicated = param.slice.shard_dim < 0;
+  const char* shared_over =
+      place.cut == Cut::none ? (replicated ? "dp,tp" : "dp") : (replicated ? "tp" : "");
+  recorder_.record(place.phase, param.spec.name,
+                   {place.step, 0, placement(place, param, range.begin, range.end), shared_over},
+                   std::span<const V>(host));
   padding(place, param, held);
   copy(place, param, held);
 }
 
-/// Whole rows: all of the slice, or those that are the rank's own.
+/// Of elements [begin, end) of the slice: a range of it, or the rows that they are.
 template <class T>
-void ParamRecords<T>::box(const Place& place, const Param<T>& param, const Held& held) {
-  const Range range = common(recorded(param.slice), held.first, held.count);
+Placement ParamRecords<T>::placement(const Place& place, const Param<T>& param, std::int64_t begin,
+                                     std::int64_t end) const {
+  if (place.cut == Cut::flat) {
+    return FlatPlacement{param.slice.box, begin, end};
+  }
   const std::int64_t width = row_width(param.slice);
   Box box = param.slice.box;
-  box.start.front() += range.begin / width;
-  box.extent.front() = range.count() / width;
+  box.start.front() += begin / width;
+  box.extent.front() = (end - begin) / width;
   if (fires("shard_saved_as_first", place.phase, param)) {
     box.start.assign(box.start.size(), 0);
   }
-  write(place, param, BoxPlacement{{box}}, held.values + (range.begin - held.first));
-}
-
-template <class T>
-void ParamRecords<T>::flat(const Place& place, const Param<T>& param, const Held& held) {
-  const Range range = common(recorded(param.slice), held.first, held.count);
-  write(place, param, FlatPlacement{param.slice.box, range.begin, range.end},
-        held.values + (range.count() > 0 ? range.begin - held.first : 0));
-}
-
-template <class T>
-void ParamRecords<T>::write(const Place& place, const Param<T>& param, Placement placement,
-                            const T* values) {
-  host_.resize(static_cast<std::size_t>(element_count(placement)));
-  memory_.download(values, host_.data(), host_.size() * sizeof(T));
-  const bool replicated = param.slice.shard_dim < 0;
-  const char* shared_over =
-      place.cut == Cut::none ? (replicated ? "dp,tp" : "dp") : (replicated ? "tp" : "");
-  recorder_.record(place.phase, param.spec.name, {place.step, 0, std::move(placement), shared_over},
-                   std::span<const T>(host_));
+  return BoxPlacement{{box}};
 }
 
 /// Planted faults of saving strike every shard but the first of one matrix, cut by columns.
@@ -143,7 +154,8 @@ bool ParamRecords<T>::fires(std::string_view fault, Phase phase, const Param<T>&
 
 /// Of a slice that several ranks hold, all that this one does: to see that they agree.
 template <class T>
-void ParamRecords<T>::copy(const Place& place, const Param<T>& param, const Held& held) {
+template <class V>
+void ParamRecords<T>::copy(const Place& place, const Param<T>& param, const Held<V>& held) {
   if (param.slice.copies > 1) {
     local(fmt::format("copy/step{}/{}/{}", place.step, phase_name(place.phase), param.spec.name),
           place.cut == Cut::none ? param.slice.box.extent : std::vector<std::int64_t>{held.count},
@@ -153,7 +165,8 @@ void ParamRecords<T>::copy(const Place& place, const Param<T>& param, const Held
 
 /// Padding belongs to no record, but must be zero; level all shows it under /local/pad.
 template <class T>
-void ParamRecords<T>::padding(const Place& place, const Param<T>& param, const Held& held) {
+template <class V>
+void ParamRecords<T>::padding(const Place& place, const Param<T>& param, const Held<V>& held) {
   const Range range = common({param.slice.logical, param.count()}, held.first, held.count);
   if (range.count() > 0) {
     local(fmt::format("pad/step{}/{}/{}", place.step, phase_name(place.phase), param.spec.name),
@@ -163,8 +176,9 @@ void ParamRecords<T>::padding(const Place& place, const Param<T>& param, const H
 
 /// At a bucket's end, of what this rank holds of the bucket.
 template <class T>
+template <class V>
 void ParamRecords<T>::bucket_padding(const Place& place, std::size_t index, const Bucket& plan,
-                                     const Held& held) {
+                                     const Held<V>& held) {
   const Range range = common({plan.filled, plan.count()}, held.first, held.count);
   if (range.count() > 0) {
     local(fmt::format("pad/step{}/{}/bucket{}", place.step, phase_name(place.phase), index),
@@ -173,13 +187,21 @@ void ParamRecords<T>::bucket_padding(const Place& place, std::size_t index, cons
 }
 
 template <class T>
+template <class V>
 void ParamRecords<T>::local(const std::string& path, std::vector<std::int64_t> shape,
-                            const T* values) {
+                            const V* values) {
   if (recorder_.wants_local()) {
-    host_.resize(static_cast<std::size_t>(element_count(Box{shape, shape})));
-    memory_.download(values, host_.data(), host_.size() * sizeof(T));
-    recorder_.record_local(path, std::move(shape), std::vector<double>(host_.begin(), host_.end()));
+    const std::vector<V> host = on_host(values, element_count(Box{shape, shape}));
+    recorder_.record_local(path, std::move(shape), std::vector<double>(host.begin(), host.end()));
   }
+}
+
+template <class T>
+template <class V>
+std::vector<V> ParamRecords<T>::on_host(const V* values, std::int64_t count) {
+  std::vector<V> host(static_cast<std::size_t>(count));
+  memory_.download(values, host.data(), host.size() * sizeof(V));
+  return host;
 }
 
 template <class T>

@@ -25,11 +25,12 @@ class ParamRecords {
   void integers(const std::string& name, int step, const std::vector<std::int64_t>& values);
 
  private:
-  /// Elements [first, first + count) of a slice, or of a bucket.
+  /// Elements [first, first + count) of a slice, or of a bucket, in type V.
+  template <class V>
   struct Held {
     std::int64_t first = 0;
     std::int64_t count = 0;
-    const T* values = nullptr;
+    const V* values = nullptr;
   };
   enum class Cut { none, flat, rows };
   struct Place {
@@ -37,26 +38,36 @@ class ParamRecords {
     int step = 0;
     Cut cut = Cut::none;
   };
-  static Held whole(const Param<T>& param, const T* values) { return {0, param.count(), values}; }
-  static Held own(const Param<T>& param, const T* values) {
+  template <class V>
+  static Held<V> own(const Param<T>& param, const V* values) {
     return {param.own.first, param.own.count, values};
   }
   static Cut cut_of(const Parameters<T>& params, int from_stage);
 
-  void piece(const Place& place, const Param<T>& param, const Held& held);
-  void box(const Place& place, const Param<T>& param, const Held& held);
-  void flat(const Place& place, const Param<T>& param, const Held& held);
-  void write(const Place& place, const Param<T>& param, Placement placement, const T* values);
+  template <class S>
+  void state(int step, Parameters<T>& params, const Optimizer<T>& optimizer,
+             const OptimizerState<S>& held);
+  void values(int step, Parameters<T>& params);
+  template <class V>
+  void piece(const Place& place, const Param<T>& param, const Held<V>& held);
+  Placement placement(const Place& place, const Param<T>& param, std::int64_t begin,
+                      std::int64_t end) const;
   bool fires(std::string_view fault, Phase phase, const Param<T>& param) const;
-  void copy(const Place& place, const Param<T>& param, const Held& held);
-  void padding(const Place& place, const Param<T>& param, const Held& held);
-  void bucket_padding(const Place& place, std::size_t index, const Bucket& plan, const Held& held);
-  void local(const std::string& path, std::vector<std::int64_t> shape, const T* values);
+  template <class V>
+  void copy(const Place& place, const Param<T>& param, const Held<V>& held);
+  template <class V>
+  void padding(const Place& place, const Param<T>& param, const Held<V>& held);
+  template <class V>
+  void bucket_padding(const Place& place, std::size_t index, const Bucket& plan,
+                      const Held<V>& held);
+  template <class V>
+  void local(const std::string& path, std::vector<std::int64_t> shape, const V* values);
+  template <class V>
+  std::vector<V> on_host(const V* values, std::int64_t count);
 
   Recorder& recorder_;
   Memory& memory_;
   FaultPlan* faults_;
-  std::vector<T> host_;
 };
 
 }  // namespace meshparity
