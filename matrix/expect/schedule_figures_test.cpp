@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "fixtures/legality.hpp"
 #include "matrix/expect/pipeline_cases.hpp"
 #include "matrix/expect/schedule_memory.hpp"
 #include "matrix/expect/stages.hpp"
@@ -151,6 +152,29 @@ TEST(ScheduleFigures, SomethingIsLeftWhereAnActionIsMissing) {
   std::erase(list, Action{ActionKind::weights, 1, 2});
 
   EXPECT_EQ(left_held(list, kept), 7);
+}
+
+// What a case's id may ask for is what the orders are written for.
+TEST(ScheduleFigures, TheFewestMicroBatchesAreThoseThatAreLegal) {
+  ModelSpec model;
+  model.layers = 30;
+  model.hidden = model.heads = model.kv_heads = model.ffn = model.padded_vocabulary = 4;
+  for (const Schedule schedule :
+       {Schedule::naive, Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved,
+        Schedule::zbh1, Schedule::zbh2, Schedule::zbv, Schedule::pipedream,
+        Schedule::pipedream_vsync, Schedule::pipedream_2bw}) {
+    for (int p = 2; p <= 8; ++p) {
+      for (int m = 1; m <= 18; ++m) {
+        CaseSpec spec = pipeline_case(p, schedule, m, schedule == Schedule::interleaved ? 2 : 0);
+        spec.model = "gpt-tiny";
+        spec.clip = ClipMode::off;
+        model.global_batch = m;
+        const bool in_groups = schedule != Schedule::interleaved || m % p == 0;
+        EXPECT_EQ(!why_illegal(model, spec), m >= least_micro_batches(spec) && in_groups)
+            << named(spec) << ": " << why_illegal(model, spec).value_or("legal");
+      }
+    }
+  }
 }
 
 TEST(ScheduleFigures, StreamsKeepVersionsAndHaveNoBubbleFormula) {
