@@ -28,6 +28,7 @@ struct RankContext {
   BoardWriter* board = nullptr;  // beat() once a layer; null in unit tests
   /// Filled by train() when all steps are taken; null: nobody asks.
   std::vector<MemoryRow>* memory = nullptr;
+  std::vector<ActionRow>* actions = nullptr;
   BackendSource backends = {};
 };
 

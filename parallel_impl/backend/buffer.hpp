@@ -34,6 +34,8 @@ class Buffer {
   const T* data() const { return data_; }
   std::int64_t count() const { return count_; }
 
+  /// Empty from now on; its memory is given back.
+  void reset() { *this = Buffer(); }
   void clear() { memory_->clear(data_, bytes()); }
   void upload(std::span<const T> values) {
     assert(static_cast<std::int64_t>(values.size()) <= count_);

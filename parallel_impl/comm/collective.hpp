@@ -66,6 +66,9 @@ struct Collective {
                                            // each rank's part; zero-length parts are legal
   int peer = -1;                           // send, receive, broadcast root: index in the group
   ReduceOp op = ReduceOp::sum;
+  /// Of a send: the sender's logical time, which travels with the message; of a receive: where it
+  /// is put. Null: nobody asks.
+  std::int64_t* clock = nullptr;
   Site site;
 };
 

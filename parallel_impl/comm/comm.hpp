@@ -36,6 +36,8 @@ class Comm {
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
+  /// Where wall times count from.
+  Clock::time_point launch() const { return launch_; }
   virtual int rank() const = 0;
   virtual int world() const = 0;
   virtual void poison(const std::string& why) = 0;
@@ -72,6 +74,28 @@ class Comm {
     request.output = payload(out);
     request.output_parts = std::move(parts);
     carry_out(request);
+  }
+  /// To the rank at index `peer` of the group; the transport keeps a copy, so this never waits.
+  /// `clock` travels with it.
+  template <class T>
+  void send(const CommGroup& group, int peer, std::span<const T> values, std::int64_t clock,
+            const Site& site) {
+    Collective request = describe(CollectiveKind::send, group, site);
+    request.peer = peer;
+    request.input = payload(values);
+    request.clock = &clock;
+    carry_out(request);
+  }
+  /// The next message of that rank, which must be of this site and size; returns its clock.
+  template <class T>
+  std::int64_t receive(const CommGroup& group, int peer, std::span<T> values, const Site& site) {
+    std::int64_t clock = 0;
+    Collective request = describe(CollectiveKind::receive, group, site);
+    request.peer = peer;
+    request.output = payload(values);
+    request.clock = &clock;
+    carry_out(request);
+    return clock;
   }
   void barrier(const CommGroup& group, const Site& site);
 

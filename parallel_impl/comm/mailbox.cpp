@@ -12,7 +12,10 @@ namespace meshparity {
 void Mailbox::put(const Collective& request, const CollectiveRow& row) {
   const std::size_t bytes =
       static_cast<std::size_t>(request.input.count) * element_bytes(request.input.type);
-  Message message{row, request.site, {request.input.data, request.input.data + bytes}};
+  Message message{row,
+                  request.site,
+                  {request.input.data, request.input.data + bytes},
+                  request.clock == nullptr ? 0 : *request.clock};
   const std::lock_guard guard(lock_);
   if (state_.failed()) {
     state_.throw_peer_failed(row, from_);
@@ -35,6 +38,9 @@ void Mailbox::take(const Collective& request, const CollectiveRow& row) {
   }
   if (!message.bytes.empty()) {
     std::memcpy(request.output.data, message.bytes.data(), message.bytes.size());
+  }
+  if (request.clock != nullptr) {
+    *request.clock = message.clock;
   }
 }
 

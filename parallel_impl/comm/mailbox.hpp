@@ -31,6 +31,7 @@ class Mailbox {
     CollectiveRow row;
     Site site;
     std::vector<std::byte> bytes;
+    std::int64_t clock = 0;
   };
   void await_message(std::unique_lock<std::mutex>& guard, const CollectiveRow& row);
   [[noreturn]] void fail_and_throw(const std::string& what);

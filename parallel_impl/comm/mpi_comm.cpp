@@ -116,6 +116,9 @@ void MpiComm::receive(const Collective& request, const CollectiveRow& row) {
     fail_and_throw(wrong);
   }
   copy_bytes(request.output.data, values);
+  if (request.clock != nullptr) {
+    *request.clock = sent.clock;
+  }
   --balance_;
 }
 

@@ -131,6 +131,7 @@ std::vector<std::byte> pack_call(const Collective& request, const CollectiveRow&
   pack_payload(packer, request.output);
   packer.numbers(request.input_parts);
   packer.numbers(request.output_parts);
+  packer.number(request.clock == nullptr ? 0 : *request.clock);
   return packer.take();
 }
 
@@ -148,6 +149,7 @@ UnpackedCall unpack_call(std::span<const std::byte> bytes) {
   request.output = unpack_payload(unpacker);
   request.input_parts = unpacker.numbers();
   request.output_parts = unpacker.numbers();
+  call.clock = unpacker.number();
   if (!unpacker.at_end()) {
     throw Error("reading what another rank says of its call: bytes are left over");
   }

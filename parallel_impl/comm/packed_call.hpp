@@ -15,6 +15,7 @@ std::vector<std::byte> pack_call(const Collective& request, const CollectiveRow&
 struct UnpackedCall {
   Collective request;  // its buffers lie nowhere
   CollectiveRow row;
+  std::int64_t clock = 0;  // that a send carries
 };
 /// Throws Error when the bytes are no packed call.
 UnpackedCall unpack_call(std::span<const std::byte> bytes);

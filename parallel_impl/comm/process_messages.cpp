@@ -89,6 +89,9 @@ void ProcessMessages::take(const Collective& request, const CollectiveRow& row) 
     fail_and_throw(wrong);
   }
   copy_bytes(request.output.data, packed + head.packed_bytes, head.value_bytes);
+  if (request.clock != nullptr) {
+    *request.clock = sent.clock;
+  }
   pair.taken.store(number + 1);
 }
 

@@ -161,7 +161,7 @@ void ActivationRecords<T>::tokens(Phase phase, const std::string& name, const Te
 template <class T>
 void ActivationRecords<T>::contribution(const std::string& role, int layer,
                                         const Tensor<T>& values) {
-  if (recorder_.wants_local()) {
+  if (recorder_.wants_local() && !is_silent_) {
     values.demand(part());
     const std::span<const T> held = on_host(Phase::forward, values);
     recorder_.record_local(

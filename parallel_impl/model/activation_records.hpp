@@ -30,8 +30,11 @@ class ActivationRecords {
     loss_scale_ = scale;
     is_skipped_ = is_skipped;
   }
+  /// A pass that repeats another one leaves no records.
+  void set_silent(bool silent) { is_silent_ = silent; }
   bool wants(Phase phase, const std::string& name) const {
-    return !(is_skipped_ && phase == Phase::backward) && recorder_.wants(phase, name);
+    return !is_silent_ && !(is_skipped_ && phase == Phase::backward) &&
+           recorder_.wants(phase, name);
   }
 
   /// [B, S, width]: whole (Rep), this rank's rows (Shard(0)) or its features (Shard(1)).
@@ -65,6 +68,7 @@ class ActivationRecords {
   BatchPlace place_;
   double loss_scale_ = 1;
   bool is_skipped_ = false;
+  bool is_silent_ = false;
   std::vector<T> host_;
 };
 

@@ -27,17 +27,40 @@ std::int64_t score_rows(const RankParts<T>& parts) {
 }  // namespace
 
 template <class T>
-AttentionLayer<T>::Saved::Saved(const RankParts<T>& parts)
-    : q(parts.backend, MemoryTag::activation_B, parts.extent.rows * parts.extent.head_width),
-      context(parts.backend, MemoryTag::activation_W, q.count()),
-      k(parts.backend, MemoryTag::activation_B, parts.extent.rows * parts.extent.kv_width),
-      v(parts.backend, MemoryTag::activation_B, k.count()),
-      q_transform(parts, parts.extent.heads),
-      k_transform(parts, parts.extent.kv_heads),
-      probs(parts.backend, MemoryTag::activation_B, score_rows(parts) * parts.model.sequence),
-      sink_probs(parts.backend, MemoryTag::activation_B,
-                 parts.model.attention_sink ? score_rows(parts) : 0),
-      words(parts.words.buffer(parts.backend, probs.count())) {}
+AttentionLayer<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags)
+    : q(parts.backend, tags.until_input_grad, parts.extent.rows * parts.extent.head_width),
+      context(parts.backend, tags.until_weight_grad, q.count()),
+      k(parts.backend, tags.until_input_grad, parts.extent.rows * parts.extent.kv_width),
+      v(parts.backend, tags.until_input_grad, k.count()),
+      q_transform(parts, tags, parts.extent.heads),
+      k_transform(parts, tags, parts.extent.kv_heads) {
+  if (parts.recompute != Recompute::selective) {
+    probs =
+        Buffer<T>(parts.backend, tags.until_input_grad, score_rows(parts) * parts.model.sequence);
+    sink_probs = Buffer<T>(parts.backend, tags.until_input_grad,
+                           parts.model.attention_sink ? score_rows(parts) : 0);
+    words = parts.words.buffer(parts.backend, tags.until_input_grad, probs.count());
+  }
+}
+
+template <class T>
+void AttentionLayer<T>::Saved::keep_grads(const RankParts<T>& parts) {
+  constexpr MemoryTag kTag = MemoryTag::activation_W;
+  grad_q = Buffer<T>(parts.backend, kTag, q.count());
+  grad_k = Buffer<T>(parts.backend, kTag, k.count());
+  grad_v = Buffer<T>(parts.backend, kTag, v.count());
+  kept_rows = Buffer<T>(parts.backend, kTag,
+                        static_cast<std::int64_t>(parts.extent.rows) * parts.model.hidden);
+}
+
+template <class T>
+void AttentionLayer<T>::Saved::release_for_weights() {
+  for (Buffer<T>* buffer : {&q, &k, &v, &probs, &sink_probs, &q_transform.projected,
+                            &q_transform.inverse, &k_transform.projected, &k_transform.inverse}) {
+    buffer->reset();
+  }
+  words.reset();
+}
 
 template <class T>
 AttentionLayer<T>::AttentionLayer(RankParts<T>& parts, Parameters<T>& params,
@@ -76,9 +99,11 @@ template <class T>
 void AttentionLayer<T>::forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out,
                                 Saved& saved) const {
   saved.x = x;
-  project(all_rows(parts_, x, parts_.work.gathered, site_in(place, layer_, "attn.qkv", "forward")),
-          saved);
+  project(
+      all_rows(parts_, x, parts_.work.gathered, forward_site(parts_, place, layer_, "attn.qkv")),
+      saved);
   attend(place, saved);
+  record_attended(saved);
   out_.forward(place, matrix_in(saved.context, parts_.extent.rows, shard(1)), out);
   parts_.records.features(Phase::forward, name("out"), out);
 }
@@ -108,31 +133,52 @@ void AttentionLayer<T>::project(const Tensor<T>& x, Saved& saved) const {
 template <class T>
 void AttentionLayer<T>::attend(const BatchPlace& place, Saved& saved) const {
   const LocalExtent& extent = parts_.extent;
-  parts_.words.fill_attention(layer_, place, {extent.first_head, extent.heads}, saved.words);
+  parts_.words.fill_attention(layer_, place, {extent.first_head, extent.heads}, words(saved));
   parts_.backend.run(AttentionForward<T>{
       saved.q.data(), saved.k.data(), saved.v.data(), sink_ == nullptr ? nullptr : sink_->value,
-      saved.words.get(), saved.probs.data(), saved.sink_probs.data(), saved.context.data(), shape(),
-      scale(), parts_.words.template rule<T>(),
+      words(saved).get(), probs(saved).data(), sink_probs(saved).data(), saved.context.data(),
+      shape(), scale(), parts_.words.template rule<T>(),
       parts_.faults.fires("causal_ahead", layer_) ? 1 : 0});
+}
+
+template <class T>
+void AttentionLayer<T>::record_attended(Saved& saved) const {
+  const LocalExtent& extent = parts_.extent;
   parts_.records.scores(Phase::forward, name("probs"),
-                        matrix_in(saved.probs, extent.rows * extent.heads, shard(0)));
+                        matrix_in(probs(saved), extent.rows * extent.heads, shard(0)));
   parts_.records.heads(Phase::forward, name("context"),
                        matrix_in(saved.context, extent.rows, shard(1)));
 }
 
 template <class T>
+typename AttentionLayer<T>::Grads AttentionLayer<T>::grads(Saved& saved) const {
+  Workspace<T>& work = parts_.work;
+  const int rows = parts_.extent.rows;
+  return {matrix_in(own_or(saved.grad_q, work.grad_q), rows, shard(1)),
+          matrix_in(own_or(saved.grad_k, work.grad_k), rows, shard(1)),
+          matrix_in(own_or(saved.grad_v, work.grad_v), rows, shard(1))};
+}
+
+template <class T>
 void AttentionLayer<T>::backward(const BatchPlace& place, const Tensor<T>& grad_out,
                                  Tensor<T>& grad_x, Saved& saved) const {
-  const int rows = parts_.extent.rows;
-  Tensor<T> grad_context = matrix_in(parts_.work.grad_context, rows, shard(1));
+  if (parts_.splits_backward) {
+    saved.keep_grads(parts_);
+  }
+  if (drops_scores()) {
+    attend(place, saved);
+  }
+  Tensor<T> grad_context = matrix_in(parts_.work.grad_context, parts_.extent.rows, shard(1));
   out_.bias_grad(grad_out);
-  const Tensor<T> grad_rows = out_.all_rows_of(place, grad_out);
-  out_.weight_grad(matrix_in(saved.context, rows, shard(1)), grad_rows);
-  out_.input_grad(grad_rows, grad_context);
+  saved.grad_rows = out_.all_rows_of(place, grad_out, saved.kept_rows);
+  out_.input_grad(saved.grad_rows, grad_context);
   parts_.records.heads(Phase::backward, name("context"), grad_context);
   attend_backward(saved);
   transforms_backward(place, saved);
-  projections_backward(place, grad_x, saved);
+  if (!parts_.splits_backward) {
+    weight_backward(place, saved);
+  }
+  inputs_backward(place, grad_x, saved);
 }
 
 template <class T>
@@ -140,21 +186,22 @@ void AttentionLayer<T>::attend_backward(Saved& saved) const {
   Workspace<T>& work = parts_.work;
   const DropoutRule<T> rule = parts_.words.template rule<T>();
   if (sink_ != nullptr) {
-    parts_.backend.run(AttentionSinkGrad<T>{saved.sink_probs.data(), saved.context.data(),
+    parts_.backend.run(AttentionSinkGrad<T>{sink_probs(saved).data(), saved.context.data(),
                                             work.grad_context.data(), work.param_grad.data(),
                                             shape()});
     add_param_grad(parts_, *sink_);
   }
   parts_.backend.run(AttentionProbsGrad<T>{saved.v.data(), work.grad_context.data(),
-                                           saved.words.get(), work.grad_scores.data(), shape(),
+                                           words(saved).get(), work.grad_scores.data(), shape(),
                                            rule});
   parts_.records.scores(
       Phase::backward, name("probs"),
       matrix_in(work.grad_scores, parts_.extent.rows * parts_.extent.heads, shard(0)));
-  parts_.backend.run(AttentionBackward<T>{
-      saved.q.data(), saved.k.data(), saved.probs.data(), saved.context.data(),
-      work.grad_context.data(), saved.words.get(), work.grad_scores.data(), work.grad_q.data(),
-      work.grad_k.data(), work.grad_v.data(), shape(), scale(), rule});
+  const Grads out = grads(saved);
+  parts_.backend.run(AttentionBackward<T>{saved.q.data(), saved.k.data(), probs(saved).data(),
+                                          saved.context.data(), work.grad_context.data(),
+                                          words(saved).get(), work.grad_scores.data(), out.q.data,
+                                          out.k.data, out.v.data, shape(), scale(), rule});
 }
 
 /// At level all the record needs the sum over the ranks that hold the same key head, which nothing
@@ -176,43 +223,42 @@ void AttentionLayer<T>::record_kv_grad(const BatchPlace& place, const char* reco
 
 template <class T>
 void AttentionLayer<T>::transforms_backward(const BatchPlace& place, Saved& saved) const {
-  Workspace<T>& work = parts_.work;
-  Tensor<T> grad_q = matrix_in(work.grad_q, parts_.extent.rows, shard(1));
-  Tensor<T> grad_k = matrix_in(work.grad_k, parts_.extent.rows, shard(1));
-  record_kv_grad(place, "v", matrix_in(work.grad_v, parts_.extent.rows, shard(1)));
-  record_kv_grad(place, "k", grad_k);
-  parts_.records.heads(Phase::backward, name("q"), grad_q);
+  Grads of = grads(saved);
+  record_kv_grad(place, "v", of.v);
+  record_kv_grad(place, "k", of.k);
+  parts_.records.heads(Phase::backward, name("q"), of.q);
   if (has_transform()) {
-    k_transform_.backward(grad_k, saved.k_transform);
-    q_transform_.backward(grad_q, saved.q_transform);
-    record_kv_grad(place, "k_proj", grad_k);
-    parts_.records.heads(Phase::backward, name("q_proj"), grad_q);
+    k_transform_.backward(of.k, saved.k_transform);
+    q_transform_.backward(of.q, saved.q_transform);
+    record_kv_grad(place, "k_proj", of.k);
+    parts_.records.heads(Phase::backward, name("q_proj"), of.q);
   }
 }
 
+/// q + k + v on this rank first, then one sum over the ranks for all three.
 template <class T>
-void AttentionLayer<T>::projections_backward(const BatchPlace& place, Tensor<T>& grad_x,
-                                             Saved& saved) const {
-  Workspace<T>& work = parts_.work;
-  const int rows = parts_.extent.rows;
-  const Tensor<T> grad_q = matrix_in(work.grad_q, rows, shard(1));
-  const Tensor<T> grad_k = matrix_in(work.grad_k, rows, shard(1));
-  const Tensor<T> grad_v = matrix_in(work.grad_v, rows, shard(1));
-  const Tensor<T> x = all_rows(parts_, saved.x, work.gathered,
-                               site_in(place, layer_, "attn.qkv.input", "backward"));
-  q_.weight_grad(x, grad_q);
-  k_.weight_grad(x, grad_k);
-  v_.weight_grad(x, grad_v);
-
-  // q + k + v on this rank first, then one sum over the ranks for all three.
+void AttentionLayer<T>::inputs_backward(const BatchPlace& place, Tensor<T>& grad_x,
+                                        Saved& saved) const {
+  const Grads of = grads(saved);
   Tensor<T> share = before_sum(parts_, grad_x);
-  Tensor<T> sibling = matrix_in(work.partial, rows, part());
-  q_.input_grad(grad_q, share);
-  k_.input_grad(grad_k, sibling);
+  Tensor<T> sibling = matrix_in(parts_.work.partial, parts_.extent.rows, part());
+  q_.input_grad(of.q, share);
+  k_.input_grad(of.k, sibling);
   parts_.backend.run(AddInto<T>{sibling.data, share.data, share.count()});
-  v_.input_grad(grad_v, sibling);
+  v_.input_grad(of.v, sibling);
   parts_.backend.run(AddInto<T>{sibling.data, share.data, share.count()});
   sum_into_stream(parts_, share, grad_x, site_in(place, layer_, "attn.qkv", "backward"));
+}
+
+template <class T>
+void AttentionLayer<T>::weight_backward(const BatchPlace& place, Saved& saved) const {
+  const Grads of = grads(saved);
+  out_.weight_grad(matrix_in(saved.context, parts_.extent.rows, shard(1)), saved.grad_rows);
+  const Tensor<T> x = all_rows(parts_, saved.x, parts_.work.gathered,
+                               site_in(place, layer_, "attn.qkv.input", "backward"));
+  q_.weight_grad(x, of.q);
+  k_.weight_grad(x, of.k);
+  v_.weight_grad(x, of.v);
 }
 
 template class AttentionLayer<double>;

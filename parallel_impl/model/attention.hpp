@@ -14,14 +14,24 @@ template <class T>
 class AttentionLayer {
  public:
   struct Saved {
-    Saved(const RankParts<T>& parts);
+    Saved(const RankParts<T>& parts, SavedTags tags);
+    /// Room for what weight_backward reads later, where the schedule splits the backward pass.
+    void keep_grads(const RankParts<T>& parts);
+    /// Gives back what only the gradient of the input needs.
+    void release_for_weights();
+
     Tensor<T> x;
     Buffer<T> q, context;  // [rows, head_width]
     Buffer<T> k, v;        // [rows, kv_width]
     typename HeadTransform<T>::Saved q_transform, k_transform;
+    // Empty where they are computed again (Recompute::selective):
     Buffer<T> probs;       // [samples * heads * sequence, sequence], before dropout
     Buffer<T> sink_probs;  // [samples * heads * sequence], with sinks only
     WordBuffer words;
+    // Empty unless kept:
+    Buffer<T> grad_q, grad_k, grad_v;  // of what the projections made
+    Buffer<T> kept_rows;               // [rows, hidden]
+    Tensor<T> grad_rows;               // of the layer's output, all rows
   };
 
   AttentionLayer(RankParts<T>& parts, Parameters<T>& params, const Rotation<T>& rotation,
@@ -31,13 +41,27 @@ class AttentionLayer {
   void forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out, Saved& saved) const;
   void backward(const BatchPlace& place, const Tensor<T>& grad_out, Tensor<T>& grad_x,
                 Saved& saved) const;
+  /// After it, where the schedule splits the backward pass; else part of it.
+  void weight_backward(const BatchPlace& place, Saved& saved) const;
 
  private:
+  /// What the projections made, as gradients.
+  struct Grads {
+    Tensor<T> q, k, v;
+  };
+  Grads grads(Saved& saved) const;
+  bool drops_scores() const { return parts_.recompute == Recompute::selective; }
+  Buffer<T>& probs(Saved& saved) const { return drops_scores() ? parts_.work.probs : saved.probs; }
+  Buffer<T>& sink_probs(Saved& saved) const {
+    return drops_scores() ? parts_.work.sink_probs : saved.sink_probs;
+  }
+  WordBuffer& words(Saved& saved) const { return drops_scores() ? parts_.work.words : saved.words; }
   void project(const Tensor<T>& x, Saved& saved) const;
   void attend(const BatchPlace& place, Saved& saved) const;
+  void record_attended(Saved& saved) const;
   void attend_backward(Saved& saved) const;
   void transforms_backward(const BatchPlace& place, Saved& saved) const;
-  void projections_backward(const BatchPlace& place, Tensor<T>& grad_x, Saved& saved) const;
+  void inputs_backward(const BatchPlace& place, Tensor<T>& grad_x, Saved& saved) const;
   void record_kv_grad(const BatchPlace& place, const char* record, const Tensor<T>& grad) const;
   AttentionShape shape() const;
   double scale() const;

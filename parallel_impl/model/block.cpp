@@ -18,17 +18,29 @@ Param<T>* find(Parameters<T>& params, int layer, const char* name) {
 }  // namespace
 
 template <class T>
-Block<T>::Saved::Saved(const RankParts<T>& parts)
-    : norm1(parts),
-      norm2(parts),
-      attention(parts),
-      mlp(parts),
-      normed1(parts.backend, MemoryTag::activation_W, parts.stream_count()),
-      residual(parts.backend, MemoryTag::activation_B, normed1.count()),
-      normed2(parts.backend, MemoryTag::activation_W, normed1.count()),
-      out(parts.backend, MemoryTag::activation_B, normed1.count()),
-      words1(parts.words.buffer(parts.backend, normed1.count())),
-      words2(parts.words.buffer(parts.backend, normed1.count())) {}
+Block<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags)
+    : norm1(parts, tags),
+      norm2(parts, tags),
+      attention(parts, tags),
+      mlp(parts, tags),
+      normed1(parts.backend, tags.until_weight_grad, parts.stream_count()),
+      residual(parts.backend, tags.until_input_grad, normed1.count()),
+      normed2(parts.backend, tags.until_weight_grad, normed1.count()),
+      out(parts.backend, tags.until_input_grad, normed1.count()),
+      words1(parts.words.buffer(parts.backend, tags.until_input_grad, normed1.count())),
+      words2(parts.words.buffer(parts.backend, tags.until_input_grad, normed1.count())) {}
+
+template <class T>
+void Block<T>::Saved::release_for_weights() {
+  for (Buffer<T>* buffer :
+       {&norm1.mean, &norm1.inverse, &norm2.mean, &norm2.inverse, &residual, &out}) {
+    buffer->reset();
+  }
+  words1.reset();
+  words2.reset();
+  attention.release_for_weights();
+  mlp.release_for_weights();
+}
 
 template <class T>
 Block<T>::Block(RankParts<T>& parts, Parameters<T>& params, const Rotation<T>& rotation, int layer)
@@ -120,6 +132,12 @@ void Block<T>::attention_half_backward(const BatchPlace& place, Tensor<T>& grad,
   parts_.records.features(Phase::backward, name("norm1"), back);
   norm1_.backward(back, saved.norm1);
   parts_.backend.run(AddInto<T>{back.data, grad.data, grad.count()});
+}
+
+template <class T>
+void Block<T>::weight_backward(const BatchPlace& place, Saved& saved) {
+  mlp_.weight_backward(place, saved.mlp);
+  attention_.weight_backward(place, saved.attention);
 }
 
 template class Block<double>;

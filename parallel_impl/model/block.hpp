@@ -12,7 +12,10 @@ template <class T>
 class Block {
  public:
   struct Saved {
-    Saved(const RankParts<T>& parts);
+    explicit Saved(const RankParts<T>& parts, SavedTags tags = {});
+    /// Gives back what only the gradient of the input needs.
+    void release_for_weights();
+
     typename NormLayer<T>::Saved norm1, norm2;
     typename AttentionLayer<T>::Saved attention;
     typename MlpLayer<T>::Saved mlp;
@@ -26,6 +29,8 @@ class Block {
   Tensor<T> forward(const BatchPlace& place, const Tensor<T>& x, Saved& saved);
   /// Turns the gradient of the block's output into that of its input.
   void backward(const BatchPlace& place, Tensor<T>& grad, Saved& saved);
+  /// After it, where the schedule splits the backward pass; else part of it.
+  void weight_backward(const BatchPlace& place, Saved& saved);
 
  private:
   Tensor<T> attention_half(const BatchPlace& place, const Tensor<T>& x, Saved& saved);

@@ -26,10 +26,10 @@ Rotation<T>::Rotation(const ModelSpec& model, Memory& memory) {
 }
 
 template <class T>
-HeadTransform<T>::Saved::Saved(const RankParts<T>& parts, int heads)
-    : projected(parts.backend, MemoryTag::activation_B,
+HeadTransform<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags, int heads)
+    : projected(parts.backend, tags.until_input_grad,
                 parts.model.qk_norm ? parts.extent.rows * heads * parts.model.head_dim : 0),
-      inverse(parts.backend, MemoryTag::activation_B,
+      inverse(parts.backend, tags.until_input_grad,
               parts.model.qk_norm ? parts.extent.rows * heads : 0) {}
 
 template <class T>

@@ -18,7 +18,7 @@ class HeadTransform {
  public:
   struct Saved {
     /// Room for `heads` heads a token.
-    Saved(const RankParts<T>& parts, int heads);
+    Saved(const RankParts<T>& parts, SavedTags tags, int heads);
     Buffer<T> projected;  // [rows, heads * head_dim], with a norm only
     Buffer<T> inverse;    // [rows * heads], of the norm
   };

@@ -14,8 +14,8 @@ KeepWords::KeepWords(const CaseSpec& spec, const ModelSpec& model, FaultPlan* fa
       micro_batches_(spec.micro_batches),
       faults_(faults) {}
 
-WordBuffer KeepWords::buffer(Memory& memory, std::int64_t count) const {
-  return enabled_ ? WordBuffer(memory, count) : WordBuffer();
+WordBuffer KeepWords::buffer(Memory& memory, MemoryTag tag, std::int64_t count) const {
+  return enabled_ ? WordBuffer(memory, tag, count) : WordBuffer();
 }
 
 WordStream KeepWords::stream(WordOp op, int layer, int step) const {

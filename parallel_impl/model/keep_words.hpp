@@ -18,7 +18,8 @@ namespace meshparity {
 class WordBuffer {
  public:
   WordBuffer() = default;
-  WordBuffer(Memory& memory, std::int64_t count) : words_(memory, MemoryTag::activation_B, count) {}
+  WordBuffer(Memory& memory, MemoryTag tag, std::int64_t count) : words_(memory, tag, count) {}
+  void reset() { words_.reset(); }
   const unsigned* get() const { return words_.data(); }
 
  private:
@@ -32,7 +33,7 @@ class KeepWords {
   KeepWords(const CaseSpec& spec, const ModelSpec& model, FaultPlan* faults = nullptr);
 
   /// Room for the words of `count` elements; none when the case has no dropout.
-  WordBuffer buffer(Memory& memory, std::int64_t count) const;
+  WordBuffer buffer(Memory& memory, MemoryTag tag, std::int64_t count) const;
   /// Elements (sample*S + position)*h + feature of these rows of the micro-batch.
   void fill_hidden(WordOp op, int layer, const BatchPlace& place, RowRange rows, WordBuffer& out);
   /// Elements ((sample*a + head)*S + query)*S + key, heads [first_head, first_head + heads).

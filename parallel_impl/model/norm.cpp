@@ -6,10 +6,10 @@
 namespace meshparity {
 
 template <class T>
-NormLayer<T>::Saved::Saved(const RankParts<T>& parts)
-    : mean(parts.backend, MemoryTag::activation_B,
+NormLayer<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags)
+    : mean(parts.backend, tags.until_input_grad,
            parts.model.norm == Norm::layernorm ? parts.extent.stream.count : 0),
-      inverse(parts.backend, MemoryTag::activation_B, parts.extent.stream.count) {}
+      inverse(parts.backend, tags.until_input_grad, parts.extent.stream.count) {}
 
 template <class T>
 NormLayer<T>::NormLayer(RankParts<T>& parts, Param<T>& weight, Param<T>* bias)

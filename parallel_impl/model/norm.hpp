@@ -10,7 +10,7 @@ class NormLayer {
  public:
   /// What the backward pass needs of a micro-batch's forward pass.
   struct Saved {
-    Saved(const RankParts<T>& parts);
+    Saved(const RankParts<T>& parts, SavedTags tags);
     Tensor<T> x;              // the layer's input, owned by whoever made it
     Buffer<T> mean, inverse;  // a number a row; no mean with RMSNorm
   };

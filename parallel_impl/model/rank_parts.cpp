@@ -31,7 +31,7 @@ CommGroup kv_group(const CommGroup& tp, int kv_copies) {
 
 template <class T>
 Workspace<T>::Workspace(const ModelSpec& model, const LocalExtent& extent, int largest_param,
-                        Memory& memory)
+                        Memory& memory, bool drops_scores)
     : param_grad(memory, MemoryTag::buffer, largest_param),
       branch(memory, MemoryTag::buffer, extent.stream.count * model.hidden),
       back(memory, MemoryTag::buffer, branch.count()),
@@ -47,7 +47,10 @@ Workspace<T>::Workspace(const ModelSpec& model, const LocalExtent& extent, int l
       grad_scores(memory, MemoryTag::buffer, extent.rows * extent.heads * model.sequence),
       grad_ffn(memory, MemoryTag::buffer, extent.rows * extent.ffn),
       grad_gate(memory, MemoryTag::buffer,
-                model.activation == Activation::swiglu ? grad_ffn.count() : 0) {}
+                model.activation == Activation::swiglu ? grad_ffn.count() : 0),
+      probs(memory, MemoryTag::buffer, drops_scores ? grad_scores.count() : 0),
+      sink_probs(memory, MemoryTag::buffer,
+                 drops_scores && model.attention_sink ? extent.rows * extent.heads : 0) {}
 
 template struct Workspace<double>;
 template struct Workspace<float>;

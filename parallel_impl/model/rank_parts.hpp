@@ -33,10 +33,19 @@ struct LocalExtent {
   int ffn;
 };
 
-/// Memory that the backward passes of all layers use in turn; nothing in it outlives a layer.
+/// Under which tags a layer's tensors stay between its passes: until the gradient of its input is
+/// known, and until that of its weights is (algorithms.md §3.1).
+struct SavedTags {
+  MemoryTag until_input_grad = MemoryTag::activation_B;
+  MemoryTag until_weight_grad = MemoryTag::activation_W;
+};
+
+/// Memory that the passes of all layers use in turn; nothing in it outlives a layer.
 template <class T>
 struct Workspace {
-  Workspace(const ModelSpec& model, const LocalExtent& extent, int largest_param, Memory& memory);
+  /// `drops_scores`: attention's probabilities lie here and are computed again when needed.
+  Workspace(const ModelSpec& model, const LocalExtent& extent, int largest_param, Memory& memory,
+            bool drops_scores = false);
 
   Buffer<T> param_grad;  // of one parameter and micro-batch, before it enters the accumulator
   Buffer<T> branch;      // [stream rows, hidden]
@@ -48,6 +57,8 @@ struct Workspace {
   Buffer<T> grad_scores;                     // [samples * heads * sequence, sequence]
   Buffer<T> grad_ffn;                        // [rows, ffn]
   Buffer<T> grad_gate;                       // [rows, ffn], with a gate only
+  Buffer<T> probs, sink_probs;               // as attention keeps them, where it does not
+  WordBuffer words;                          // for them
 };
 
 /// Of the tensor-parallel group, the ranks in a row that hold the same key heads: with 2 copies,
@@ -72,6 +83,11 @@ struct RankParts {
   /// Of a micro-batch's parameter gradients before they enter the accumulators: its tokens where
   /// the loss is a mean of means, else 1.
   T grad_divisor = 1;
+  /// The schedule takes gradients of weights apart from those of inputs.
+  bool splits_backward = false;
+  Recompute recompute = Recompute::none;
+  /// A forward pass that repeats one for its backward pass: it records nothing.
+  bool repeats = false;
 
   /// Of the activations between tensor-parallel regions.
   TpState stream() const { return extent.cuts_rows ? shard(0) : rep(); }
@@ -87,6 +103,18 @@ struct RankParts {
 
 inline Site site_in(const BatchPlace& place, int layer, std::string role, std::string phase) {
   return {layer, std::move(role), std::move(phase), place.step, place.mb};
+}
+/// Of a forward pass: phase "recompute" where it repeats one.
+template <class T>
+Site forward_site(const RankParts<T>& parts, const BatchPlace& place, int layer, std::string role) {
+  return site_in(place, layer, std::move(role), parts.repeats ? "recompute" : "forward");
+}
+
+/// Where a gradient lies that only the weights' gradients read after its layer: its own room if it
+/// has any, else the workspace.
+template <class T>
+Buffer<T>& own_or(Buffer<T>& own, Buffer<T>& work) {
+  return own.count() > 0 ? own : work;
 }
 
 /// accumulator += this micro-batch's gradient, summed from zero, over grad_divisor.

@@ -35,15 +35,20 @@ void RowLinear<T>::forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T
     add_bias(share);
   }
   parts_.records.contribution(role_, weight_.spec.layer, share);
-  sum_into_stream(parts_, share, out, site_in(place, weight_.spec.layer, role_, "forward"));
+  sum_into_stream(parts_, share, out, forward_site(parts_, place, weight_.spec.layer, role_));
   if (!everywhere) {
     add_bias(out);
   }
 }
 
 template <class T>
-Tensor<T> RowLinear<T>::all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out) const {
-  return all_rows(parts_, grad_out, parts_.work.gathered_grad,
+Tensor<T> RowLinear<T>::all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out,
+                                    Buffer<T>& kept) const {
+  if (kept.count() > 0 && !parts_.extent.cuts_rows) {
+    parts_.backend.run(Copy<T>{grad_out.data, kept.data(), grad_out.count()});
+    return matrix_in(kept, grad_out.rows, rep());
+  }
+  return all_rows(parts_, grad_out, own_or(kept, parts_.work.gathered_grad),
                   site_in(place, weight_.spec.layer, role_, "backward"));
 }
 

@@ -15,8 +15,9 @@ class RowLinear {
 
   /// x Shard(1) -> out in the stream's state.
   void forward(const BatchPlace& place, const Tensor<T>& x, Tensor<T>& out) const;
-  /// The gradient of `out` with all its rows, Rep; into memory where rows are cut.
-  Tensor<T> all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out) const;
+  /// The gradient of `out` with all its rows, Rep: grad_out itself or, where rows are cut, gathered
+  /// into memory. With room in `kept` always there, so that it outlives the layer's backward pass.
+  Tensor<T> all_rows_of(const BatchPlace& place, const Tensor<T>& grad_out, Buffer<T>& kept) const;
   /// grad_out Rep -> grad_x Shard(1).
   void input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const;
   /// grad_out Rep.

@@ -11,7 +11,6 @@
 #include "parallel_impl/comm/rank_threads.hpp"
 #include "parallel_impl/comm/thread_comm.hpp"
 #include "parallel_impl/model/rank_parts.hpp"
-#include "parallel_impl/model/stage_model.hpp"
 
 namespace meshparity {
 

@@ -6,12 +6,19 @@
 namespace meshparity {
 
 template <class T>
-VocabCrossEntropy<T>::Saved::Saved(const RankParts<T>& parts, int columns)
-    : logits(parts.backend, MemoryTag::activation_B, parts.extent.rows * columns),
-      row_max(parts.backend, MemoryTag::activation_B, parts.extent.rows),
-      target(parts.backend, MemoryTag::activation_B, parts.extent.rows),
-      sums(parts.backend, MemoryTag::activation_B, 2 * parts.extent.rows),
-      loss(parts.backend, MemoryTag::activation_B, parts.extent.rows) {}
+VocabCrossEntropy<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags, int columns)
+    : logits(parts.backend, tags.until_weight_grad, parts.extent.rows * columns),
+      row_max(parts.backend, tags.until_input_grad, parts.extent.rows),
+      target(parts.backend, tags.until_input_grad, parts.extent.rows),
+      sums(parts.backend, tags.until_input_grad, 2 * parts.extent.rows),
+      loss(parts.backend, tags.until_input_grad, parts.extent.rows) {}
+
+template <class T>
+void VocabCrossEntropy<T>::Saved::release_for_weights() {
+  for (Buffer<T>* buffer : {&row_max, &target, &sums, &loss}) {
+    buffer->reset();
+  }
+}
 
 template <class T>
 VocabCrossEntropy<T>::VocabCrossEntropy(RankParts<T>& parts, Param<T>& head, double smoothing)
@@ -76,13 +83,21 @@ void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_
                                   batch.labels(), batch.seeds(), grad.data, grad.rows, slice_,
                                   smoothing_});
   parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
-  const Tensor<T> x = all_rows(parts_, saved.x, parts_.work.gathered,
-                               site_in(batch.place(), -1, "head.input", "backward"));
-  parts_.backend.run(transposed_product(grad, x, parts_.work.param_grad.data()));
-  add_param_grad(parts_, head_);
+  if (!parts_.splits_backward) {
+    weight_backward(batch.place(), saved);
+  }
   Tensor<T> share = before_sum(parts_, grad_x);
   parts_.backend.run(product(grad, head_.value, share));
   sum_into_stream(parts_, share, grad_x, site_in(batch.place(), -1, "head", "backward"));
+}
+
+template <class T>
+void VocabCrossEntropy<T>::weight_backward(const BatchPlace& place, Saved& saved) const {
+  const Tensor<T> grad = matrix_in(saved.logits, parts_.extent.rows, shard(1));
+  const Tensor<T> x =
+      all_rows(parts_, saved.x, parts_.work.gathered, site_in(place, -1, "head.input", "backward"));
+  parts_.backend.run(transposed_product(grad, x, parts_.work.param_grad.data()));
+  add_param_grad(parts_, head_);
 }
 
 template class VocabCrossEntropy<double>;

@@ -10,7 +10,10 @@ template <class T>
 class VocabCrossEntropy {
  public:
   struct Saved {
-    Saved(const RankParts<T>& parts, int columns);
+    Saved(const RankParts<T>& parts, SavedTags tags, int columns);
+    /// Gives back what only the gradient of the input needs.
+    void release_for_weights();
+
     Tensor<T> x;
     Buffer<T> logits;   // [rows, columns]; their gradient after the backward pass
     Buffer<T> row_max;  // [rows], and so are the others
@@ -28,6 +31,8 @@ class VocabCrossEntropy {
   void forward(const MicroBatch<T>& batch, const Tensor<T>& normed, Saved& saved) const;
   /// The gradient of the sum of weighted losses with respect to it, in the stream.
   void backward(const MicroBatch<T>& batch, Tensor<T>& grad_x, Saved& saved) const;
+  /// After it, where the schedule splits the backward pass; else part of it.
+  void weight_backward(const BatchPlace& place, Saved& saved) const;
 
  private:
   void losses(const MicroBatch<T>& batch, Saved& saved) const;

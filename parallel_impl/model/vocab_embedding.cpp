@@ -5,9 +5,9 @@
 namespace meshparity {
 
 template <class T>
-VocabEmbedding<T>::Saved::Saved(const RankParts<T>& parts)
-    : out(parts.backend, MemoryTag::activation_B, parts.stream_count()),
-      words(parts.words.buffer(parts.backend, out.count())) {}
+VocabEmbedding<T>::Saved::Saved(const RankParts<T>& parts, SavedTags tags)
+    : out(parts.backend, tags.until_input_grad, parts.stream_count()),
+      words(parts.words.buffer(parts.backend, tags.until_input_grad, out.count())) {}
 
 template <class T>
 VocabEmbedding<T>::VocabEmbedding(RankParts<T>& parts, Param<T>& table, Param<T>* positions)

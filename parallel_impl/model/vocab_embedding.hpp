@@ -9,7 +9,7 @@ template <class T>
 class VocabEmbedding {
  public:
   struct Saved {
-    Saved(const RankParts<T>& parts);
+    Saved(const RankParts<T>& parts, SavedTags tags);
     Buffer<T> out;  // [stream rows, hidden]
     WordBuffer words;
   };

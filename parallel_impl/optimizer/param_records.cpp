@@ -206,7 +206,7 @@ std::vector<V> ParamRecords<T>::on_host(const V* values, std::int64_t count) {
 
 template <class T>
 void ParamRecords<T>::number(Phase phase, const std::string& name, int step, double value) {
-  recorder_.record(phase, name, {step, 0, BoxPlacement{{Box{{0}, {1}}}}, "dp,tp"},
+  recorder_.record(phase, name, {step, 0, BoxPlacement{{Box{{0}, {1}}}}, "dp,tp,pp"},
                    std::span<const double>(&value, 1));
 }
 
@@ -215,7 +215,7 @@ void ParamRecords<T>::integers(const std::string& name, int step,
                                const std::vector<std::int64_t>& values) {
   recorder_.record_integers(
       Phase::exact, name,
-      {step, 0, BoxPlacement{{Box{{0}, {static_cast<std::int64_t>(values.size())}}}}, "dp,tp"},
+      {step, 0, BoxPlacement{{Box{{0}, {static_cast<std::int64_t>(values.size())}}}}, "dp,tp,pp"},
       values);
 }
 

@@ -61,9 +61,16 @@ void run_rank(const LoadedCase& loaded, const RankBody& body, Comm& comm, BoardW
   FaultyComm faulty(comm, plan);
   comm.attach_board(&board);
   Comm& chosen = plan.fired().empty() ? comm : faulty;
-  const RankContext context{loaded.spec, loaded.model, loaded.inputs,
-                            mesh,        chosen,       evidence.recorder,
-                            plan,        &board,       &evidence.ledgers.memory};
+  const RankContext context{loaded.spec,
+                            loaded.model,
+                            loaded.inputs,
+                            mesh,
+                            chosen,
+                            evidence.recorder,
+                            plan,
+                            &board,
+                            &evidence.ledgers.memory,
+                            &evidence.ledgers.actions};
   board.set_state(comm.rank(), RankState::running);
   try {
     body(context);

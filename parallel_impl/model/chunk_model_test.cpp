@@ -1,11 +1,12 @@
 // The backward pass is the slope of the forward pass: every parameter element of the micro model by
 // central differences, with dropout, smoothing and masks.
-#include "parallel_impl/model/stage_model.hpp"
+#include "parallel_impl/model/chunk_model.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "fixtures/error.hpp"
 #include "parallel_impl/model/test_rank.hpp"
@@ -22,22 +23,32 @@ class Lone {
         spec_(spec),
         world_({"single"}),
         rank_(model_, spec_, world_, 0, model_.global_batch),
-        stage_(rank_.parts, rank_.params, spec.smoothing ? model_.smoothing : 0),
-        saved_(stage_),
+        rotation_(model_, *rank_.backend),
+        chunk_(rank_.parts, rank_.params, rotation_, {0, model_.layers + 2},
+               spec.smoothing ? model_.smoothing : 0),
         batch_(model_.global_batch * model_.sequence, *rank_.backend) {
     const RawInputs inputs(model_, spec_, nullptr);
     batch_.load(inputs, batch_place(model_, spec_, rank_.mesh, 0, 0));
   }
 
   double loss() {
-    stage_.forward(batch_, saved_);
+    saved_.emplace(chunk_);
+    chunk_.forward(batch_, *saved_);
+    const Buffer<double>& losses = saved_->head->loss.loss;
     ExactSum sum;
-    for (std::int64_t i = 0; i < saved_.loss.loss.count(); ++i) {
-      sum.add(saved_.loss.loss.data()[i]);
+    for (std::int64_t i = 0; i < losses.count(); ++i) {
+      sum.add(losses.data()[i]);
     }
     return sum.value();
   }
-  void backward() { stage_.backward(batch_, saved_); }
+  void backward() {
+    Buffer<double> grad(*rank_.backend, MemoryTag::buffer, rank_.parts.stream_count());
+    Tensor<double> of_input = matrix_in(grad, rank_.extent.stream.count, rep());
+    chunk_.backward(batch_, of_input, *saved_);
+    if (rank_.parts.splits_backward) {
+      chunk_.weight_backward(batch_.place(), *saved_);
+    }
+  }
   Parameters<double>& params() { return rank_.params; }
   std::int64_t tokens() const { return batch_.counted(); }
 
@@ -46,8 +57,9 @@ class Lone {
   CaseSpec spec_;
   ThreadWorld world_;
   TestRank rank_;
-  StageModel<double> stage_;
-  StageModel<double>::Saved saved_;
+  Rotation<double> rotation_;
+  ChunkModel<double> chunk_;
+  std::optional<ChunkModel<double>::Saved> saved_;
   MicroBatch<double> batch_;
 };
 
@@ -92,19 +104,19 @@ void expect_slopes(const std::string& case_id) {
   }
 }
 
-TEST(StageModel, EveryGradientIsTheSlopeOfTheLoss) {
+TEST(ChunkModel, EveryGradientIsTheSlopeOfTheLoss) {
   expect_slopes("gpt-micro.single.plain.fp64.host-threads");
 }
 
-TEST(StageModel, EveryGradientOfALlamaIsTheSlopeOfTheLoss) {
+TEST(ChunkModel, EveryGradientOfALlamaIsTheSlopeOfTheLoss) {
   expect_slopes("llama-micro.single.plain.fp64.host-threads");
 }
 
-TEST(StageModel, EveryGradientOfAMixedModelIsTheSlopeOfTheLoss) {
+TEST(ChunkModel, EveryGradientOfAMixedModelIsTheSlopeOfTheLoss) {
   expect_slopes("mixed-micro.single.plain.fp64.host-threads");
 }
 
-TEST(StageModel, PaddedRowsHaveNoGradient) {
+TEST(ChunkModel, PaddedRowsHaveNoGradient) {
   Lone lone(parse_case("gpt-micro.single.plain.fp64.host-threads"));
   lone.loss();
   lone.backward();
@@ -115,7 +127,7 @@ TEST(StageModel, PaddedRowsHaveNoGradient) {
   }
 }
 
-TEST(StageModel, ASecondMicroBatchAddsToTheFirst) {
+TEST(ChunkModel, ASecondMicroBatchAddsToTheFirst) {
   Lone lone(parse_case("gpt-micro.single.plain.fp64.host-threads"));
   lone.loss();
   lone.backward();
@@ -129,7 +141,7 @@ TEST(StageModel, ASecondMicroBatchAddsToTheFirst) {
   }
 }
 
-TEST(StageModel, WithoutDropoutAndSmoothingTheGradientsAreSlopesToo) {
+TEST(ChunkModel, WithoutDropoutAndSmoothingTheGradientsAreSlopesToo) {
   Lone lone(parse_case("gpt-micro.single.drop0-smooth0-maskfull.fp64.host-threads"));
   lone.loss();
   lone.backward();
