@@ -85,7 +85,7 @@ class Training {
       const auto tag = static_cast<MemoryTag>(i);
       const MemoryUse use = backend_->use(tag);
       rows.push_back(
-          {std::string(memory_tag_name(tag)), 0, use.current, use.peak, update_.steps_taken()});
+          {std::string(memory_tag_name(tag)), -1, use.current, use.peak, update_.steps_taken()});
     }
     return rows;
   }

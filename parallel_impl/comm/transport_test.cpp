@@ -194,6 +194,18 @@ TEST_P(Transport, MessagesArriveInTheOrderInWhichTheyWereSentEmptyOnesToo) {
   EXPECT_THAT(thrown, Each(IsEmpty()));
 }
 
+TEST_P(Transport, AMessageBringsItsSendersClock) {
+  const auto thrown = errors(2, [](Comm& comm) {
+    std::vector<double> values(3, 1.0);
+    if (comm.rank() == 0) {
+      comm.send<double>(everyone(comm), 1, values, 41, site_of("message"));
+    } else {
+      EXPECT_EQ(comm.receive<double>(everyone(comm), 0, values, site_of("message")), 41);
+    }
+  });
+  EXPECT_THAT(thrown, Each(IsEmpty()));
+}
+
 TEST_P(Transport, SumsInTheGroupsOrderNotTheWorlds) {
   for (const auto& [order, expected] : std::vector<std::pair<std::vector<int>, double>>{
            {{0, 1, 2}, kBig}, {{2, 1, 0}, kBig + 2}, {{1, 0, 2}, kBig}}) {

@@ -56,7 +56,7 @@ TEST(KeepWords, HiddenWordsGoByGlobalSamplePositionAndFeature) {
   const CaseSpec spec = dp2_mb2();
   const auto backend = make_host_backend<double>();
   KeepWords words(spec, micro());
-  WordBuffer out = words.buffer(*backend, 5 * 8);
+  WordBuffer out = words.buffer(*backend, MemoryTag::activation_B, 5 * 8);
   const BatchPlace place = batch_place(micro(), spec, Mesh(spec, 1), 2, 0);  // sample 2
 
   words.fill_hidden(WordOp::mlp_residual_dropout, 1, place, {0, 5}, out);
@@ -73,7 +73,7 @@ TEST(KeepWords, AttentionWordsGoByGlobalHead) {
   const CaseSpec spec = parse_case("gpt-micro.tp2.plain.fp64.host-threads");
   const auto backend = make_host_backend<double>();
   KeepWords words(spec, micro());
-  WordBuffer out = words.buffer(*backend, 4 * 2 * 5 * 5);
+  WordBuffer out = words.buffer(*backend, MemoryTag::activation_B, 4 * 2 * 5 * 5);
   const BatchPlace place = batch_place(micro(), spec, Mesh(spec, 1), 0, 0);
 
   words.fill_attention(0, place, {2, 2}, out);
@@ -93,7 +93,7 @@ TEST(KeepWords, ThereAreNoneWithoutDropout) {
   const CaseSpec spec = parse_case("gpt-micro.single.drop0.fp64.host-threads");
   const auto backend = make_host_backend<double>();
   KeepWords words(spec, micro());
-  WordBuffer out = words.buffer(*backend, 40);
+  WordBuffer out = words.buffer(*backend, MemoryTag::activation_B, 40);
 
   words.fill_hidden(WordOp::embedding_dropout, 0, batch_place(micro(), spec, Mesh(spec, 0), 0, 0),
                     {0, 5}, out);
