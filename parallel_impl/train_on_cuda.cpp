@@ -25,11 +25,17 @@ void train_on_cuda(const RankContext& context) {
   choose_device(context.mesh.rank());
   const auto stream = std::make_shared<CudaStream>();
   StagedComm comm(context.comm, *stream);
-  const RankContext on_gpu{context.spec,   context.model,
-                           context.inputs, context.mesh,
-                           comm,           context.recorder,
-                           context.faults, context.board,
-                           context.memory, cuda_backends(context.spec, stream)};
+  const RankContext on_gpu{context.spec,
+                           context.model,
+                           context.inputs,
+                           context.mesh,
+                           comm,
+                           context.recorder,
+                           context.faults,
+                           context.board,
+                           context.memory,
+                           context.actions,
+                           cuda_backends(context.spec, stream)};
   train(on_gpu);
 }
 
