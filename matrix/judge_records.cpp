@@ -15,6 +15,7 @@
 #include "matrix/checks/life_signs.hpp"
 #include "matrix/checks/memory.hpp"
 #include "matrix/checks/owners.hpp"
+#include "matrix/checks/padding.hpp"
 #include "matrix/checks/replicas.hpp"
 #include "matrix/checks/schedule.hpp"
 #include "matrix/judge_values.hpp"
@@ -65,6 +66,7 @@ class RecordJudge {
   std::vector<CheckResult> run() {
     check_axes(context_, rows_, at("axis_took_effect"));
     check_files(context_, at("coverage"));
+    check_padding(context_, at("coverage"));
     for (const RecordRow& row : rows_) {
       judge(gather(context_, row, mask_of(row)));
     }

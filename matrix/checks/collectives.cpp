@@ -35,6 +35,7 @@ class LedgerComparison {
       : context_(context), spec_(context.evidence.spec), result_(result) {
     for (const auto& [rank, reader] : context.candidate.readers()) {
       Rows& rows = by_rank_[rank] = reader.ledgers().collectives;
+      name_axes(rows);
       result_.compared += static_cast<std::int64_t>(rows.size());
       all_.insert(all_.end(), rows.begin(), rows.end());
     }
@@ -70,6 +71,13 @@ class LedgerComparison {
       return "the model's spec is not at hand";
     }
     return expect::why_no_calls(spec_);
+  }
+
+  /// A group along an axis of one rank is the same group without it.
+  void name_axes(Rows& rows) const {
+    for (CollectiveRow& row : rows) {
+      row.axis = expect::axes_that_cut(spec_, row.axis);
+    }
   }
 
   void compare_with_due() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "matrix/checks/owners.hpp"
 #include "matrix/expect/grid.hpp"
 
 namespace meshparity {
@@ -67,21 +68,20 @@ std::vector<int> ranks_without_piece(const JudgeContext& context, const RecordEv
   }
   std::vector<int> missing;
   for (int rank = 0; rank < expect::world_of(context.evidence.spec.mesh); ++rank) {
-    if (!holders.contains(rank)) {
+    if (!holders.contains(rank) && must_hold(context, record.row.record, rank)) {
       missing.push_back(rank);
     }
   }
   return missing;
 }
 
-/// Every rank of a layout without pipeline holds a piece of every record, an empty one at least.
 bool check_holders(const JudgeContext& context, const RecordEvidence& record, CheckResult& result) {
   const std::vector<int> missing = ranks_without_piece(context, record);
   if (missing.empty()) {
     return true;
   }
   const CaseSpec& spec = context.evidence.spec;
-  const bool all = std::ssize(missing) == expect::world_of(spec.mesh);
+  const bool all = context.candidate.pieces(record.key()).empty();
   Finding finding = finding_about(record, kCheck);
   finding.rank = missing.front();
   finding.coordinate = expect::place_text(spec, missing.front());

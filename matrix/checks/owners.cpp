@@ -7,6 +7,7 @@
 #include "matrix/expect/calls.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/record_parts.hpp"
+#include "matrix/expect/shards.hpp"
 
 namespace meshparity {
 namespace {
@@ -28,7 +29,7 @@ Placement parameter_part(const expect::Layout& layout, const RecordSpec& record,
   const auto param = std::find_if(params.begin(), params.end(),
                                   [&](const ParamSpec& each) { return each.name == record.name; });
   return param == params.end() ? whole(record.shape)
-                               : BoxPlacement{{expect::part_of(*param, layout, rank).dumped}};
+                               : expect::part_of(*param, record.phase, layout, rank);
 }
 
 /// Elements in the piece's order, however they are cut into runs.
@@ -58,12 +59,29 @@ std::string part_text(const std::vector<Run>& runs, const RecordEvidence& record
 
 }  // namespace
 
+bool must_hold(const JudgeContext& context, const RecordSpec& record, int rank) {
+  const CaseSpec& spec = context.evidence.spec;
+  if (!has_formula(context)) {
+    return spec.mesh.degree(Axis::pp) == 1;
+  }
+  const expect::Layout layout{spec, context.evidence.model};
+  if (!expect::holds(record, layout, rank)) {
+    return false;
+  }
+  const bool may_be_empty =
+      is_of_parameters(record.phase) && expect::is_sharded(record.phase, spec);
+  return !may_be_empty || element_count(parameter_part(layout, record, rank)) > 0;
+}
+
 std::optional<Placement> due_placement(const JudgeContext& context, const RecordSpec& record,
                                        int rank, int mb) {
   if (!has_formula(context)) {
     return std::nullopt;
   }
   const expect::Layout layout{context.evidence.spec, context.evidence.model};
+  if (!expect::holds(record, layout, rank)) {
+    return BoxPlacement{};
+  }
   if (is_of_parameters(record.phase)) {
     return parameter_part(layout, record, rank);
   }

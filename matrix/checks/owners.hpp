@@ -5,8 +5,13 @@
 
 namespace meshparity {
 
-/// Where a piece of the rank's micro-batch `mb` is due; nothing where no formula speaks: a foreign
-/// candidate, a layout or a model that is not known.
+/// Whether a rank must hold a piece of a record, an empty one at least: its stage has the record.
+/// A shard without an element needs none. Where no formula speaks every rank of a layout without
+/// pipeline must.
+bool must_hold(const JudgeContext& context, const RecordSpec& record, int rank);
+
+/// Where a piece of the rank's micro-batch `mb` is due, nowhere on a rank of another stage; nothing
+/// where no formula speaks: a foreign candidate, a layout or a model that is not known.
 std::optional<Placement> due_placement(const JudgeContext& context, const RecordSpec& record,
                                        int rank, int mb);
 

@@ -7,6 +7,7 @@
 #include "fixtures/error.hpp"
 #include "matrix/checks/coverage.hpp"
 #include "matrix/checks/owners.hpp"
+#include "matrix/checks/padding.hpp"
 #include "matrix/expect/calls.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/owners.hpp"
@@ -32,6 +33,7 @@ class ProbeCheck {
   void run() {
     const std::vector<RecordRow> rows = rows_due();
     check_files(context_, result_);
+    check_padding(context_, result_);
     if (const auto why = why_not_told(rows)) {
       Finding& finding = result_.findings.emplace_back();
       finding.gravity = Verdict::inconclusive;

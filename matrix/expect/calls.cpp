@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
-#include "fixtures/element_type.hpp"
 #include "fixtures/loss_scaling.hpp"
+#include "matrix/expect/call_sink.hpp"
+#include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
+#include "matrix/expect/piece_calls.hpp"
 #include "matrix/expect/record_parts.hpp"
+#include "matrix/expect/shards.hpp"
+#include "matrix/expect/simulate.hpp"
+#include "matrix/expect/stages.hpp"
+#include "matrix/expect/tied.hpp"
 
 namespace meshparity::expect {
 namespace {
@@ -17,159 +23,214 @@ namespace {
 // of NaN and of the two infinities.
 constexpr std::int64_t kExactSumIntegers = 68 + 3;
 
-struct Site {
-  int layer = -1;
-  std::string role;
-  std::string phase;
-};
-
+/// What a rank does with what it has of a model: its actions in order, and their calls.
 class CallList {
  public:
   CallList(const Layout& layout, Level level, int rank)
       : layout_(layout),
-        level_(level),
+        spec_(layout.spec),
         rank_(rank),
-        tp_(group_along(layout.spec, rank, std::array{Axis::tp})),
-        dp_(group_along(layout.spec, rank, std::array{Axis::dp})),
-        key_heads_(same_key_heads(layout.spec, layout.model, rank)),
-        type_(layout.spec.precision == Precision::fp64 ? ElementType::float64
-                                                       : ElementType::float32),
-        tokens_(rows_of_micro_batch(layout)),
-        activation_(tokens_ * layout.model.hidden) {}
+        tp_(group_along(spec_, rank, std::array{Axis::tp})),
+        dp_(group_along(spec_, rank, std::array{Axis::dp})),
+        pp_(group_along(spec_, rank, std::array{Axis::pp})),
+        params_(params_of(layout, rank)),
+        owned_(params_.size()),
+        buckets_(buckets_of(layout, rank)),
+        type_(number_type(spec_)),
+        sink_(spec_),
+        pieces_(layout, level, rank, sink_) {
+    std::transform(params_.begin(), params_.end(), owned_.begin(),
+                   [&](const ParamSpec& param) { return shard_of(param, layout, rank).count(); });
+  }
 
   std::vector<CollectiveRow> all_steps() {
-    for (step_ = 0; step_ < layout_.spec.steps; ++step_) {
-      mb_ = 0;
-      if (is_probe(layout_.spec)) {
-        gradient_sums();
-      } else {
-        training_step();
+    const auto stage = static_cast<std::size_t>(stage_of(spec_, rank_));
+    const ActionList actions = is_probe(spec_) ? ActionList() : actions_due(spec_).at(stage);
+    for (step_ = 0; step_ < spec_.steps; ++step_) {
+      if (is_probe(spec_)) {
+        probe();
+      }
+      for (const Action& action : actions) {
+        sink_.begin(step_, std::max(0, action.mb));
+        enter_action(action);
       }
     }
-    return std::move(rows_);
+    return sink_.take();
   }
 
  private:
-  void training_step() {
-    for (mb_ = 0; mb_ < layout_.spec.micro_batches; ++mb_) {
-      forward();
-      backward();
-    }
-    mb_ = 0;
-    add("all_reduce", dp_, {-1, "tokens", "scalar"}, kExactSumIntegers + 1, ElementType::int64);
-    gradient_sums();
-    const bool skipped = is_skipped(layout_.spec, step_);
-    if (layout_.spec.loss_scaling) {
-      add("all_reduce", tp_, {-1, "found_inf", "scalar"}, 1, ElementType::int64);
-    }
-    if (!skipped) {
-      add("all_reduce", tp_, {-1, "norm", "scalar"}, kExactSumIntegers, ElementType::int64);
+  void probe() {
+    sink_.begin(step_, 0);
+    sums_of_replicas();
+    sums_of_tensor_ranks();
+    new_values();
+  }
+
+  void enter_action(const Action& action) {
+    switch (action.kind) {
+      case ActionKind::forward:
+        return forward(action.chunk);
+      case ActionKind::backward:
+        return backward(action.chunk);
+      case ActionKind::weights:
+        return weight_gradients(action.chunk);
+      case ActionKind::send_forward:
+        return message("send", {-1, "pp.activation", "forward"});
+      case ActionKind::receive_forward:
+        return message("receive", {-1, "pp.activation", "forward"});
+      case ActionKind::send_backward:
+        return message("send", {-1, "pp.gradient", "backward"});
+      case ActionKind::receive_backward:
+        return message("receive", {-1, "pp.gradient", "backward"});
+      case ActionKind::reduce:
+        return reduce();
+      case ActionKind::step:
+        return update();
     }
   }
 
-  void forward() {
-    leave({-1, "embed", "forward"});
-    for (int layer = 0; layer < layout_.model.layers; ++layer) {
-      enter({layer, "attn.qkv", "forward"});
-      leave({layer, "attn.out", "forward"});
-      enter({layer, "mlp.up", "forward"});
-      leave({layer, "mlp.down", "forward"});
-    }
-    enter({-1, "head", "forward"});
-    const bool smooth = layout_.spec.smoothing;
-    add("all_reduce", tp_, {-1, "loss.max", "forward"}, tokens_, type_);
-    add("all_reduce", tp_, {-1, "loss.target", "forward"}, tokens_, type_);
-    add("all_reduce", tp_, {-1, "loss.sum", "forward"}, smooth ? 2 * tokens_ : tokens_, type_);
+  /// The rank's rows of the stream: with sequence parallelism its own.
+  void message(const char* kind, const CallSite& site) {
+    const std::int64_t tokens = rows_of_micro_batch(layout_);
+    const int index = coordinate_on(spec_, rank_, Axis::tp);
+    const std::int64_t rows = spec_.sequence_parallel
+                                  ? share_of(tokens, spec_.mesh.degree(Axis::tp), index).count
+                                  : tokens;
+    sink_.add(kind, pp_, site, rows * layout_.model.hidden, type_);
   }
 
-  void backward() {
-    enter({-1, "head.input", "backward"});
-    leave({-1, "head", "backward"});
-    for (int layer = layout_.model.layers - 1; layer >= 0; --layer) {
-      enter({layer, "mlp.down", "backward"});
-      enter({layer, "mlp.up.input", "backward"});
-      leave({layer, "mlp.up", "backward"});
-      enter({layer, "attn.out", "backward"});
-      key_head_records(layer);
-      enter({layer, "attn.qkv.input", "backward"});
-      leave({layer, "attn.qkv", "backward"});
-    }
-    enter({-1, "embed", "backward"});
-  }
-
-  /// Into a tensor-parallel region: nothing to do unless rows are cut, and then a gather of them.
-  void enter(const Site& site) {
-    if (layout_.spec.sequence_parallel) {
-      add("all_gather", tp_, site, activation_, type_);
-    }
-  }
-  /// Out of it: a sum, which every rank keeps whole or a share of.
-  void leave(const Site& site) {
-    const char* kind = layout_.spec.sequence_parallel ? "reduce_scatter" : "all_reduce";
-    add(kind, tp_, site, activation_, type_);
-  }
-
-  void key_head_records(int layer) {
-    const ModelSpec& model = layout_.model;
-    if (level_ != Level::all || is_skipped(layout_.spec, step_)) {
-      return;
-    }
-    const bool projected = model.qk_norm || model.positions == Positions::rope;
-    const std::int64_t count = tokens_ * model.head_dim;  // one key head a rank
-    add("all_reduce", key_heads_, {layer, "record.v", "backward"}, count, type_);
-    add("all_reduce", key_heads_, {layer, "record.k", "backward"}, count, type_);
-    if (projected) {
-      add("all_reduce", key_heads_, {layer, "record.k_proj", "backward"}, count, type_);
+  /// With zero3 the values of the next piece are asked for before the work of this one.
+  void forward(int chunk) {
+    const Pieces pieces = pieces_of_chunk(layout_, chunk);
+    gather(pieces.first, "forward");
+    for (int piece = pieces.first; piece < pieces.end(); ++piece) {
+      if (piece + 1 < pieces.end()) {
+        gather(piece + 1, "forward");
+      }
+      pieces_.forward(piece);
     }
   }
 
-  void gradient_sums() {
+  void backward(int chunk) {
+    const Pieces pieces = pieces_of_chunk(layout_, chunk);
+    gather(pieces.end() - 1, "backward");
+    for (int piece = pieces.end() - 1; piece >= pieces.first; --piece) {
+      if (piece > pieces.first) {
+        gather(piece - 1, "backward");
+      }
+      pieces_.backward(piece, step_);
+    }
+    if (!is_split(spec_.schedule)) {
+      scatter(chunk);
+    }
+  }
+
+  void weight_gradients(int chunk) {
+    const Pieces pieces = pieces_of_chunk(layout_, chunk);
+    for (int piece = pieces.end() - 1; piece >= pieces.first; --piece) {
+      pieces_.weights(piece);
+    }
+    scatter(chunk);
+  }
+
+  /// The values of a piece, whole.
+  void gather(int piece, const char* phase) {
+    for (const Bucket& bucket : buckets_) {
+      if (spec_.zero_stage == 3 && bucket.piece == piece) {
+        sink_.add("all_gather", dp_, {-1, "param.dp", phase}, bucket.in_memory, type_);
+      }
+    }
+  }
+
+  /// The sums of a chunk's gradients of one micro-batch, a share for each replica.
+  void scatter(int chunk) {
+    for (const Bucket& bucket : buckets_) {
+      if (spec_.zero_stage >= 2 && bucket.chunk == chunk) {
+        sink_.add("reduce_scatter", dp_, {-1, "grad.dp", "grad"}, bucket.in_memory, type_);
+      }
+    }
+  }
+
+  void reduce() {
+    const Group replicas = group_along(spec_, rank_, std::array{Axis::dp, Axis::pp});
+    sink_.add("all_reduce", replicas, {-1, "tokens", "scalar"}, kExactSumIntegers + 1,
+              ElementType::int64);
+    if (spec_.zero_stage < 2) {
+      sums_of_replicas();
+    }
+    sums_of_tensor_ranks();
+  }
+
+  void sums_of_replicas() {
+    const bool is_of_param = spec_.zero_stage == 0 && spec_.bucket_kibi_elements == 0;
+    const char* kind = spec_.zero_stage == 0 ? "all_reduce" : "reduce_scatter";
+    for (const Bucket& bucket : buckets_) {
+      const int layer = is_of_param ? bucket.layer : -1;
+      sink_.add(kind, dp_, {layer, "grad.dp", "grad"}, bucket.in_memory, type_);
+    }
+  }
+
+  void sums_of_tensor_ranks() {
     std::int64_t of_key_heads = 0, partial = 0;
-    for (const ParamSpec& param : param_table(layout_.model)) {
-      const ParamPart part = part_of(param, layout_, rank_);
-      add("all_reduce", dp_, {param.layer, "grad.dp", "grad"}, part.in_memory, type_);
-      of_key_heads += part.copies > 1 ? part.in_memory : 0;
-      partial += part.partial ? part.in_memory : 0;
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      const ParamPart part = part_of(params_[i], layout_, rank_);
+      of_key_heads += part.copies > 1 ? owned_[i] : 0;
+      partial += part.partial ? owned_[i] : 0;
     }
-    const char* role = layout_.spec.sequence_parallel ? "grad.sp" : "grad.tp";
+    const char* role = spec_.sequence_parallel ? "grad.sp" : "grad.tp";
     if (of_key_heads > 0) {
-      add("all_reduce", key_heads_, {-1, "grad.kv", "grad"}, of_key_heads, type_);
+      const Group same = same_key_heads(spec_, layout_.model, rank_);
+      sink_.add("all_reduce", same, {-1, "grad.kv", "grad"}, of_key_heads, type_);
     }
     if (partial > 0) {
-      add("all_reduce", tp_, {-1, role, "grad"}, partial, type_);
+      sink_.add("all_reduce", tp_, {-1, role, "grad"}, partial, type_);
     }
   }
 
-  void add(const char* kind, const Group& group, const Site& site, std::int64_t count,
-           ElementType type) {
-    if (group.size() == 1) {
+  void update() {
+    const Group all = spec_.zero_stage > 0
+                          ? group_along(spec_, rank_, std::array{Axis::dp, Axis::tp, Axis::pp})
+                          : group_along(spec_, rank_, std::array{Axis::tp, Axis::pp});
+    if (spec_.loss_scaling) {
+      sink_.add("all_reduce", all, {-1, "found_inf", "scalar"}, 1, ElementType::int64);
+    }
+    if (is_skipped(spec_, step_)) {
       return;
     }
-    CollectiveRow row;
-    row.sequence = static_cast<std::int64_t>(rows_.size()) + 1;
-    row.site = site.layer < 0 ? fmt::format("{}/{}", site.role, site.phase)
-                              : fmt::format("layer{}.{}/{}", site.layer, site.role, site.phase);
-    row.kind = kind;
-    row.axis = group.axes;
-    row.group = group.text();
-    row.count = count;
-    row.type = element_type_name(type);
-    row.bytes = count * static_cast<std::int64_t>(element_bytes(type));
-    row.phase = site.phase;
-    row.step = step_;
-    row.mb = mb_;
-    rows_.push_back(std::move(row));
+    tied_sum();
+    sink_.add("all_reduce", all, {-1, "norm", "scalar"}, kExactSumIntegers, ElementType::int64);
+    new_values();
+  }
+
+  /// The two gradients of a tied weight, where two stages hold a copy each.
+  void tied_sum() {
+    const Group copies = tied_copies(layout_, rank_);
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      if (is_tied(params_[i], layout_.model) && owned_[i] > 0) {
+        sink_.add("all_reduce", copies, {-1, "grad.tied", "grad"}, owned_[i], type_);
+      }
+    }
+  }
+
+  void new_values() {
+    for (const Bucket& bucket : buckets_) {
+      if ((spec_.zero_stage == 1 || spec_.zero_stage == 2) && !bucket.is_copy) {
+        sink_.add("all_gather", dp_, {-1, "param.dp", "update"}, bucket.in_memory, type_);
+      }
+    }
   }
 
   const Layout& layout_;
-  Level level_;
+  const CaseSpec& spec_;
   int rank_;
-  Group tp_, dp_, key_heads_;
+  Group tp_, dp_, pp_;
+  std::vector<ParamSpec> params_;    // that the rank holds
+  std::vector<std::int64_t> owned_;  // elements of each that its replica owns
+  std::vector<Bucket> buckets_;
   ElementType type_;
-  std::int64_t tokens_;      // of a micro-batch on a replica
-  std::int64_t activation_;  // elements of [tokens, hidden]
-  int step_ = 0, mb_ = 0;
-  std::vector<CollectiveRow> rows_;
+  CallSink sink_;
+  PieceCalls pieces_;
+  int step_ = 0;
 };
 
 }  // namespace
@@ -178,16 +239,16 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec) {
   const auto missing = [](const std::string& what) {
     return fmt::format("no expectation for {} yet", what);
   };
-  for (const Axis axis : {Axis::pp, Axis::cp, Axis::ep, Axis::etp}) {
+  for (const Axis axis : {Axis::cp, Axis::ep, Axis::etp}) {
     if (spec.mesh.degree(axis) > 1) {
       return missing(fmt::format("{}{}", axis_name(axis), spec.mesh.degree(axis)));
     }
   }
-  if (spec.zero_stage > 0 || spec.bucket_kibi_elements > 0 || spec.gradcomm_bf16) {
-    return missing("ZeRO, buckets and rounded gradients");
+  if (is_stream(spec.schedule)) {
+    return missing("pipelines that are never flushed");
   }
-  if (spec.recompute != Recompute::none || spec.master64) {
-    return missing("recomputation and master copies");
+  if (spec.gradcomm_bf16) {
+    return missing("rounded gradients");
   }
   if (spec.precision != Precision::fp64 && spec.precision != Precision::fp32) {
     return missing(std::string(precision_name(spec.precision)));

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 
+#include "fixtures/error.hpp"
 #include "matrix/expect/grid.hpp"
 
 namespace meshparity::expect {
@@ -50,6 +51,20 @@ std::vector<int> ranks_in(std::string_view text) {
     at = code == std::errc() ? end : at + 1;
   }
   return ranks;
+}
+
+std::string axes_that_cut(const CaseSpec& spec, const std::string& axes) {
+  std::vector<Axis> cutting;
+  try {
+    for (const Axis axis : axes_named(axes)) {
+      if (spec.mesh.degree(axis) > 1) {
+        cutting.push_back(axis);
+      }
+    }
+  } catch (const UsageError&) {
+    return axes;
+  }
+  return axes_text(cutting);
 }
 
 Group group_along(const CaseSpec& spec, int rank, std::span<const Axis> axes) {

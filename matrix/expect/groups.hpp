@@ -24,6 +24,10 @@ struct Group {
 /// The ranks in a ledger's text, in its order; what is no number between them is passed over.
 std::vector<int> ranks_in(std::string_view text);
 
+/// "dp,pp" without the axes that the case has one rank on, as "dp" where pp is 1; a text that names
+/// no axis is left as it is.
+std::string axes_that_cut(const CaseSpec& spec, const std::string& axes);
+
 /// All ranks that agree with `rank` on every other axis; on the expert grid when ep or etp is among
 /// the axes.
 Group group_along(const CaseSpec& spec, int rank, std::span<const Axis> axes);

@@ -36,15 +36,15 @@ TEST(ExpectedMemory, OfOneRankIsEveryParameterItsGradientAndTwoMoments) {
   EXPECT_EQ(memory("single.plain.fp32").of("gradient"), 844 * 4);
 }
 
-// Kept for inputs: weights and seeds 2, embedding 8; norms 3 x 2; q k v 24, probs 4 x 5, residual
-// and out 16, up 12; logits 16, loss 5. In 4 bytes: tokens and labels 2, dropout 8 + 20 + 16.
-// Kept for weights: three norms of 8, context 8, act 12.
+// Kept for inputs: embedding 8; norms 3 x 2; q k v 24, probs 4 x 5, residual and out 16, up 12;
+// loss
+// 5. In 4 bytes: dropout 8 + 20 + 16. Kept for weights: three norms of 8, context 8, act 12, logits
+// 16.
 TEST(ExpectedMemory, ListsWhatAForwardPassLeavesForItsBackwardPass) {
   const RankMemory whole = memory("single.plain.fp64");
 
-  EXPECT_EQ(whole.of("activation_B"),
-            doubles(2 + 8 + 6 + 24 + 20 + 16 + 12 + 16 + 5) + words(2 + 44));
-  EXPECT_EQ(whole.of("activation_W"), doubles(3 * 8 + 8 + 12));
+  EXPECT_EQ(whole.of("activation_B"), doubles(8 + 6 + 24 + 20 + 16 + 12 + 5) + words(44));
+  EXPECT_EQ(whole.of("activation_W"), doubles(3 * 8 + 8 + 12 + 16));
   EXPECT_EQ(memory("single.drop0.fp64").of("activation_B"), whole.of("activation_B") - words(44));
   EXPECT_EQ(whole.total(),
             (716 + 844 + 1432) * 8 + whole.of("activation_B") + whole.of("activation_W"));
@@ -57,9 +57,8 @@ TEST(ExpectedMemory, IsCutOverTensorRanksExceptNormsPositionsAndRowBiases) {
 
   EXPECT_EQ(half.of("parameter"), 410 * 8);
   EXPECT_EQ(half.of("gradient"), 474 * 8);
-  EXPECT_EQ(half.of("activation_B"),
-            doubles(2 + 8 + 6 + 12 + 10 + 16 + 6 + 8 + 5) + words(2 + 8 + 10 + 16));
-  EXPECT_EQ(half.of("activation_W"), doubles(3 * 8 + 4 + 6));
+  EXPECT_EQ(half.of("activation_B"), doubles(8 + 6 + 12 + 10 + 16 + 6 + 5) + words(8 + 10 + 16));
+  EXPECT_EQ(half.of("activation_W"), doubles(3 * 8 + 4 + 6 + 8));
 }
 
 // With sequence parallelism 10 of 20 rows of the stream; of 5 rows in micro-batches of one sample
@@ -71,8 +70,8 @@ TEST(ExpectedMemory, OfTheStreamIsTheRanksOwnRowsWithSequenceParallelism) {
   const std::int64_t second = memory("tp2.sp-mb4.fp64", 1).of("activation_W");
 
   EXPECT_EQ(whole - of_rows, doubles(3 * 8) / 2);
-  EXPECT_EQ(first, (3 * 3 * 8 + 5 * (4 + 6)) * 8);
-  EXPECT_EQ(second, (2 * 3 * 8 + 5 * (4 + 6)) * 8);
+  EXPECT_EQ(first, (3 * 3 * 8 + 5 * (4 + 6 + 8)) * 8);
+  EXPECT_EQ(second, (2 * 3 * 8 + 5 * (4 + 6 + 8)) * 8);
 }
 
 // Replicas and micro-batches divide the samples and nothing else.

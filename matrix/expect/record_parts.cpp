@@ -7,6 +7,7 @@
 
 #include "fixtures/error.hpp"
 #include "matrix/expect/grid.hpp"
+#include "matrix/expect/stages.hpp"
 
 namespace meshparity::expect {
 namespace {
@@ -101,6 +102,13 @@ BoxPlacement key_heads_in(Box box, const Layout& layout, TpPlace tp) {
 bool is_of_samples(const RecordSpec& record) {
   return record.phase == Phase::forward || record.phase == Phase::backward ||
          record.name == "loss.token" || record.name == "sample_ids";
+}
+
+bool holds(const RecordSpec& record, const Layout& layout, int rank) {
+  const bool of_the_step = record.phase == Phase::scalar || record.phase == Phase::exact ||
+                           record.phase == Phase::margin ||
+                           (record.phase == Phase::loss && record.name == "loss");
+  return of_the_step || holds_piece(layout, rank, piece_named(record.name, layout.model));
 }
 
 std::int64_t rows_of_micro_batch(const Layout& layout) {

@@ -160,6 +160,7 @@ TEST(ScheduleFigures, TheFewestMicroBatchesAreThoseThatAreLegal) {
   model.layers = 30;
   model.hidden = model.heads = model.kv_heads = model.ffn = model.padded_vocabulary = 4;
   model.sequence = 4;
+  model.tied_embeddings = false;
   for (const Schedule schedule :
        {Schedule::naive, Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved,
         Schedule::zbh1, Schedule::zbh2, Schedule::zbv, Schedule::pipedream,

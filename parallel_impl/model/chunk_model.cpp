@@ -186,11 +186,11 @@ void ChunkModel<T>::block_backward(const MicroBatch<T>& batch, std::size_t block
 
 template <class T>
 void ChunkModel<T>::weight_backward(const BatchPlace& place, Saved& saved) {
-  for (std::size_t block = blocks_.size(); block-- > 0;) {
-    blocks_[block].weight_backward(place, *saved.blocks[block]);
-  }
   if (loss_) {
     loss_->weight_backward(place, saved.head->loss);
+  }
+  for (std::size_t block = blocks_.size(); block-- > 0;) {
+    blocks_[block].weight_backward(place, *saved.blocks[block]);
   }
 }
 

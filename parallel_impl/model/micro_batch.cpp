@@ -19,10 +19,10 @@ BatchPlace batch_place(const ModelSpec& model, const CaseSpec& spec, const Mesh&
 
 template <class T>
 MicroBatch<T>::MicroBatch(int rows, Memory& memory)
-    : tokens_(memory, MemoryTag::activation_B, rows),
-      labels_(memory, MemoryTag::activation_B, rows),
-      weights_(memory, MemoryTag::activation_B, rows),
-      seeds_(memory, MemoryTag::activation_B, rows),
+    : tokens_(memory, MemoryTag::buffer, rows),
+      labels_(memory, MemoryTag::buffer, rows),
+      weights_(memory, MemoryTag::buffer, rows),
+      seeds_(memory, MemoryTag::buffer, rows),
       host_tokens_(static_cast<std::size_t>(rows)),
       host_labels_(static_cast<std::size_t>(rows)),
       host_weights_(static_cast<std::size_t>(rows)),
