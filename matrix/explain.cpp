@@ -12,6 +12,8 @@
 #include "matrix/expect/calls.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/record_parts.hpp"
+#include "matrix/expect/shards.hpp"
+#include "matrix/expect/tied.hpp"
 #include "matrix/expect/traffic.hpp"
 #include "matrix/relations.hpp"
 
@@ -118,14 +120,16 @@ class Explainer {
   }
 
   void add_parameters() {
-    for (const ParamSpec& param : param_table(layout_.model)) {
+    const int stages = layout_.spec.mesh.degree(Axis::pp);
+    for (const ParamSpec& param : expect::params_of(layout_, out_.rank)) {
       const expect::ParamPart part = expect::part_of(param, layout_, out_.rank);
-      HeldParameter held{param.name, param.shape, part.box, part.in_memory, "whole", out_.world};
+      HeldParameter held{param.name,     param.shape, part.box,
+                         part.in_memory, "whole",     out_.world / stages};
       if (part.cut && tp_ > 1) {
         held.how = "cut over tp";
-        held.holders = out_.world / tp_ * part.copies;
+        held.holders = out_.world / stages / tp_ * part.copies;
       }
-      if (!param.tied_to.empty()) {
+      if (expect::reads_another(param, layout_, out_.rank)) {
         held.how += ", the values of " + param.tied_to;
       }
       out_.parameters.push_back(std::move(held));
@@ -134,7 +138,8 @@ class Explainer {
 
   void add_records() {
     for (const RecordSpec& record : record_table(layout_.model, layout_.spec)) {
-      if (record.level <= Level::standard && expect::is_of_samples(record)) {
+      if (record.level <= Level::standard && expect::is_of_samples(record) &&
+          expect::holds(record, layout_, out_.rank)) {
         const Placement place = expect::part_of(record, layout_, out_.rank, 0);
         out_.records.push_back(
             {record.name, record.phase, record.shape, std::get<BoxPlacement>(place).boxes});
@@ -142,40 +147,48 @@ class Explainer {
     }
   }
 
-  /// Only the coordinate on tp decides.
   void add_memory() {
-    for (int shard = 0; shard < tp_; ++shard) {
-      const expect::RankMemory memory = expect::memory_of(layout_, rank_of_shard(shard));
+    std::map<std::string, int> shares;
+    for (int rank = 0; rank < out_.world; ++rank) {
+      shares.emplace(share_of_state(rank), rank);
+    }
+    for (const auto& [share, rank] : shares) {
+      const expect::RankMemory memory = expect::memory_of(layout_, rank);
       auto found = std::find_if(out_.memory.begin(), out_.memory.end(),
-                                [&](const ShardMemory& each) { return each.memory == memory; });
+                                [&](const ShareMemory& each) { return each.memory == memory; });
       if (found == out_.memory.end()) {
         found = out_.memory.insert(out_.memory.end(), {{}, memory});
       }
-      found->shards.push_back(shard);
+      found->shares.push_back(share);
     }
   }
 
-  int rank_of_shard(int shard) const {
-    int rank = 0;
-    while (expect::coordinate_on(layout_.spec, rank, Axis::tp) != shard) {
-      ++rank;
+  /// What a rank has of parameters and optimizer state, by the coordinates that decide it.
+  std::string share_of_state(int rank) const {
+    std::string share;
+    for (const Axis axis : {Axis::dp, Axis::tp, Axis::pp}) {
+      const bool decides = axis != Axis::dp || layout_.spec.zero_stage > 0;
+      if (decides && layout_.spec.mesh.degree(axis) > 1) {
+        share += fmt::format("{}{}{}", share.empty() ? "" : " ", axis_name(axis),
+                             expect::coordinate_on(layout_.spec, rank, axis));
+      }
     }
-    return rank;
+    return share.empty() ? "the whole model" : share;
   }
 
   void add_losses() {
-    std::map<int, std::set<int>> nodes_of_shard;
+    std::map<std::string, std::set<int>> nodes_of_share;
     for (int rank = 0; rank < out_.world; ++rank) {
       const int node = rank / out_.ranks_per_node;
       if (rank % out_.ranks_per_node == 0) {
         out_.losses.push_back({node, {}, {}, {}});
       }
       out_.losses.back().ranks.push_back(rank);
-      nodes_of_shard[expect::coordinate_on(layout_.spec, rank, Axis::tp)].insert(node);
+      nodes_of_share[share_of_state(rank)].insert(node);
     }
-    for (const auto& [shard, nodes] : nodes_of_shard) {
+    for (const auto& [share, nodes] : nodes_of_share) {
       if (nodes.size() == 1) {
-        out_.losses.at(static_cast<std::size_t>(*nodes.begin())).shards_lost.push_back(shard);
+        out_.losses.at(static_cast<std::size_t>(*nodes.begin())).shares_lost.push_back(share);
       }
     }
     for (const GroupSet& set : out_.groups) {

@@ -60,9 +60,9 @@ struct AxisLoad {
   bool crosses_nodes = false;
 };
 
-/// Ranks of these tensor shards need the same memory.
-struct ShardMemory {
-  std::vector<int> shards;  // coordinates on tp
+/// Ranks with one of these shares of the state need the same memory.
+struct ShareMemory {
+  std::vector<std::string> shares;  // "tp0 pp1"; replicas have the same, but for ZeRO's "dp1 tp0"
   expect::RankMemory memory;
 };
 
@@ -71,7 +71,7 @@ struct NodeLoss {
   int node = 0;
   std::vector<int> ranks;
   std::vector<std::pair<std::string, int>> groups_hit;  // by axes
-  std::vector<int> shards_lost;  // tensor shards of which no copy is left on another node
+  std::vector<std::string> shares_lost;  // of which no copy is left on another node
 };
 
 struct Explanation {
@@ -89,7 +89,7 @@ struct Explanation {
   std::vector<HeldRecord> records;
   std::vector<CallKind> calls;
   std::vector<AxisLoad> loads;
-  std::vector<ShardMemory> memory;
+  std::vector<ShareMemory> memory;
   std::vector<NodeLoss> losses;
   std::vector<std::pair<std::string, std::string>> checks;     // and when they do not apply
   std::vector<std::pair<std::string, std::string>> relations;  // and the case to be equal to

@@ -90,12 +90,12 @@ Json loads_json(const Explanation& it) {
 
 Json memory_json(const Explanation& it) {
   Json all = Json::array();
-  for (const ShardMemory& each : it.memory) {
+  for (const ShareMemory& each : it.memory) {
     Json bytes;
     for (const std::string_view tag : expect::kDueTags) {
       bytes[std::string(tag)] = each.memory.of(tag);
     }
-    all.push_back({{"tp", each.shards}, {"bytes", bytes}, {"total", each.memory.total()}});
+    all.push_back({{"shares", each.shares}, {"bytes", bytes}, {"total", each.memory.total()}});
   }
   return all;
 }
@@ -110,7 +110,7 @@ Json losses_json(const Explanation& it) {
     all.push_back({{"node", loss.node},
                    {"ranks", loss.ranks},
                    {"groups_hit", hit},
-                   {"shards_lost", loss.shards_lost}});
+                   {"shares_lost", loss.shares_lost}});
   }
   return all;
 }

@@ -54,9 +54,9 @@ TEST(Explain, SaysWhatIsLostWithANode) {
   EXPECT_THAT(loss.ranks, ElementsAre(2, 3));
   EXPECT_THAT(loss.groups_hit,
               ElementsAre(std::pair(std::string("dp"), 2), std::pair(std::string("tp"), 1)));
-  EXPECT_TRUE(loss.shards_lost.empty());
-  EXPECT_THAT(lost.losses.at(0).shards_lost, ElementsAre(0));
-  EXPECT_THAT(lost.losses.at(1).shards_lost, ElementsAre(1));
+  EXPECT_TRUE(loss.shares_lost.empty());
+  EXPECT_THAT(lost.losses.at(0).shares_lost, ElementsAre("tp0"));
+  EXPECT_THAT(lost.losses.at(1).shares_lost, ElementsAre("tp1"));
 }
 
 // up.weight [8, 12] in two halves of its outputs, each on both replicas; a norm is everywhere.
@@ -99,11 +99,11 @@ TEST(Explain, NamesTheRelationsThatApplyAndTheirPartners) {
 }
 
 TEST(Explain, SaysWhereThereAreNoFormulasAndStillGivesGroups) {
-  const Explanation it = explained("gpt-tiny.pp2.gpipe.fp64.host-threads");
+  const Explanation it = explained("gpt-tiny.cp2.cp_ring.fp64.host-threads");
 
-  EXPECT_EQ(it.groups.at(0).axes, "pp");
-  EXPECT_THAT(it.no_formulas, HasSubstr("pp2"));
-  EXPECT_THAT(explanation_text(it), HasSubstr("pp2"));
+  EXPECT_EQ(it.groups.at(0).axes, "cp");
+  EXPECT_THAT(it.no_formulas, HasSubstr("cp2"));
+  EXPECT_THAT(explanation_text(it), HasSubstr("cp2"));
 }
 
 TEST(Explain, RefusesARankThatTheCaseDoesNotHave) {

@@ -24,12 +24,13 @@ std::string box_text(const Box& box) {
   return "[" + text + "]";
 }
 
-std::string first_of(const std::vector<int>& numbers) {
-  const std::size_t shown = std::min(kShown, numbers.size());
+template <class T>
+std::string first_of(const std::vector<T>& all, const char* between = " ") {
+  const std::size_t shown = std::min(kShown, all.size());
   const std::string rest =
-      numbers.size() > shown ? fmt::format(" and {} more", numbers.size() - shown) : "";
-  return fmt::format(
-      "{}{}", fmt::join(numbers.begin(), numbers.begin() + std::ptrdiff_t(shown), " "), rest);
+      all.size() > shown ? fmt::format(" and {} more", all.size() - shown) : "";
+  return fmt::format("{}{}", fmt::join(all.begin(), all.begin() + std::ptrdiff_t(shown), between),
+                     rest);
 }
 
 class Page {
@@ -132,8 +133,8 @@ class Page {
       return;
     }
     add("\nmemory of a rank in bytes, without room for work");
-    for (const ShardMemory& each : it_.memory) {
-      add("  tp {}: {} in all", first_of(each.shards), each.memory.total());
+    for (const ShareMemory& each : it_.memory) {
+      add("  {}: {} in all", first_of(each.shares, ", "), each.memory.total());
       for (const std::string_view tag : expect::kDueTags) {
         add("    {:<14}{:>16}", tag, each.memory.of(tag));
       }
@@ -150,9 +151,9 @@ class Page {
       }
       add("  node {} ({} ranks): hits {}; {}", loss.node, loss.ranks.size(),
           hit.empty() ? "nothing else" : hit,
-          loss.shards_lost.empty()
-              ? "every tensor shard has a copy elsewhere"
-              : fmt::format("no copy elsewhere of tensor shards {}", first_of(loss.shards_lost)));
+          loss.shares_lost.empty()
+              ? "every share of the state has a copy elsewhere"
+              : fmt::format("no copy elsewhere of {}", first_of(loss.shares_lost, ", ")));
     }
     add_rest(it_.losses.size());
   }
