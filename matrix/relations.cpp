@@ -21,6 +21,12 @@ bool sums_are_ordered(const CaseSpec& spec) {
          spec.ordered;
 }
 
+// PipeDream's kinds: what a step sees depends on the stages.
+bool is_never_flushed(const CaseSpec& spec) {
+  return spec.schedule == Schedule::pipedream || spec.schedule == Schedule::pipedream_vsync ||
+         spec.schedule == Schedule::pipedream_2bw;
+}
+
 Partner the_same(const CaseSpec& spec) {
   return RelatedRun{spec, Level::all, true};
 }
@@ -89,6 +95,102 @@ Partner without_tensor_parallelism(const CaseSpec& spec) {
   return run;
 }
 
+Partner without_pipeline(const CaseSpec& spec) {
+  if (spec.mesh.degree(Axis::pp) == 1 || is_never_flushed(spec) || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.mesh.set_degree(Axis::pp, 1);
+  run.spec.schedule = Schedule::none;
+  run.spec.virtual_chunks = 0;
+  run.spec.split.clear();
+  if (mesh_words(run.spec.mesh).size() < 2) {
+    run.spec.order = kDefaultOrder;
+  }
+  return run;
+}
+
+// 1F1B, and for a case of 1F1B GPipe.
+Partner on_another_schedule(const CaseSpec& spec) {
+  if (spec.mesh.degree(Axis::pp) == 1 || is_never_flushed(spec) || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  const bool is_1f1b = spec.schedule == Schedule::one_f_one_b;
+  run.spec.schedule = is_1f1b ? Schedule::gpipe : Schedule::one_f_one_b;
+  run.spec.virtual_chunks = 0;
+  return run;
+}
+
+Partner split_evenly(const CaseSpec& spec) {
+  if (spec.split.empty() || is_never_flushed(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.split.clear();
+  return run;
+}
+
+Partner without_recomputation(const CaseSpec& spec) {
+  if (spec.recompute == Recompute::none) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.recompute = Recompute::none;
+  return run;
+}
+
+Partner in_stage(const CaseSpec& spec, int from, int to) {
+  if (spec.zero_stage != from || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.zero_stage = to;
+  run.spec.zero_by_parameter = to > 0 && spec.zero_by_parameter;
+  run.spec.overlap = to < 2 || spec.overlap;
+  return run;
+}
+
+Partner zero1_to_zero0(const CaseSpec& spec) {
+  return in_stage(spec, 1, 0);
+}
+
+// Of one micro-batch: several are added after the sum over replicas there, and before it here.
+Partner zero2_to_zero0(const CaseSpec& spec) {
+  return spec.micro_batches == 1 ? in_stage(spec, 2, 0) : std::nullopt;
+}
+
+Partner zero3_to_zero2(const CaseSpec& spec) {
+  return in_stage(spec, 3, 2);
+}
+
+Partner sharded_flat(const CaseSpec& spec) {
+  if (!spec.zero_by_parameter || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.zero_by_parameter = false;
+  return run;
+}
+
+Partner in_one_bucket(const CaseSpec& spec) {
+  if (spec.bucket_kibi_elements == 0 || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.bucket_kibi_elements = 0;
+  return run;
+}
+
+Partner without_overlap(const CaseSpec& spec) {
+  if (spec.zero_stage < 2 || !spec.overlap || !sums_are_ordered(spec)) {
+    return std::nullopt;
+  }
+  RelatedRun run{spec};
+  run.spec.overlap = false;
+  return run;
+}
+
 // What rounding does to a layout, beside what it does to one process of the same precision.
 Partner one_rank(const CaseSpec& spec) {
   if (spec.precision == Precision::fp64 || spec.mesh.world_size() == 1) {
@@ -134,7 +236,7 @@ bool more_than_rounding(const RecordSpec& record, const Table& table) {
   });
 }
 
-constexpr std::array<Relation, 10> kRelations = {{
+constexpr std::array<Relation, 20> kRelations = {{
     {"repeat", "the same case twice", the_same, every_record},
     {"level", "the level of the dump changes no result", at_level_standard, every_record},
     {"procs", "threads and processes", on_procs, every_record},
@@ -142,6 +244,17 @@ constexpr std::array<Relation, 10> kRelations = {{
     {"cuda_mpi", "threads and MPI on one GPU", on_cuda_mpi, every_record},
     {"eager", "data move at the start or at the wait", eager, every_record},
     {"rank_order", "which rank has which coordinate", reversed_order, every_record},
+    {"pp1", "a pipeline and none", without_pipeline, every_record},
+    {"schedule", "any schedule and another one", on_another_schedule, every_record},
+    {"split", "which stage has how many pieces", split_evenly, every_record},
+    {"recompute", "recomputation and none", without_recomputation, every_record},
+    {"zero1", "the optimizer's state in shards and whole", zero1_to_zero0, every_record},
+    {"zero2", "gradients in shards and whole, of one micro-batch", zero2_to_zero0, every_record},
+    {"zero3", "parameters in shards and whole", zero3_to_zero2, every_record},
+    {"flat", "shards by rows and by ranges", sharded_flat, every_record},
+    {"bucket", "buckets of another size", in_one_bucket, every_record},
+    {"overlap", "sums and gathers that are waited for later or at once", without_overlap,
+     every_record},
     {"sp", "sequence parallelism and none", without_sequence_parallelism, outside_cut_rows, true},
     {"tp1", "tensor parallelism and none, up to the first sum", without_tensor_parallelism,
      before_first_tensor_sum, true},

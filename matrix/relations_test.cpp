@@ -44,6 +44,39 @@ TEST(Relations, NamesEachPartner) {
             "gpt-micro.dp2.mb2.fp64.host-threads");
 }
 
+TEST(Relations, NamesThePartnersOfPipelines) {
+  const std::string id = "mixed-micro.dp2-pp2.int2-mb2-zero3-rc_full-split2_2.fp64.host-threads";
+
+  EXPECT_EQ(partner_of("pp1", id), "mixed-micro.dp2.mb2-zero3-rc_full.fp64.host-threads");
+  EXPECT_EQ(partner_of("schedule", id),
+            "mixed-micro.dp2-pp2.1f1b-mb2-zero3-rc_full-split2_2.fp64.host-threads");
+  EXPECT_EQ(partner_of("schedule", "mixed-micro.pp2.1f1b.fp64.host-threads"),
+            "mixed-micro.pp2.gpipe.fp64.host-threads");
+  EXPECT_EQ(partner_of("split", id),
+            "mixed-micro.dp2-pp2.int2-mb2-zero3-rc_full.fp64.host-threads");
+  EXPECT_EQ(partner_of("recompute", id),
+            "mixed-micro.dp2-pp2.int2-mb2-zero3-split2_2.fp64.host-threads");
+  EXPECT_EQ(partner_of("pp1", "llama-micro.pp2.pipedream-mb4-clip_off.fp64.host-threads"),
+            "nothing");
+}
+
+TEST(Relations, NamesThePartnersOfZero) {
+  EXPECT_EQ(partner_of("zero1", "gpt-micro.dp2.mb2-zero1_param.fp64.host-threads"),
+            "gpt-micro.dp2.mb2.fp64.host-threads");
+  EXPECT_EQ(partner_of("zero2", "gpt-micro.dp2.zero2-overlap_off.fp64.host-threads"),
+            "gpt-micro.dp2.plain.fp64.host-threads");
+  EXPECT_EQ(partner_of("zero2", "gpt-micro.dp2.mb2-zero2.fp64.host-threads"), "nothing");
+  EXPECT_EQ(partner_of("zero3", "gpt-micro.dp2.mb2-zero3_param.fp64.host-threads"),
+            "gpt-micro.dp2.mb2-zero2_param.fp64.host-threads");
+  EXPECT_EQ(partner_of("flat", "gpt-micro.dp2.zero3_param.fp64.host-threads"),
+            "gpt-micro.dp2.zero3.fp64.host-threads");
+  EXPECT_EQ(partner_of("bucket", "gpt-tiny.dp2.zero1-bucket2.fp64.host-threads"),
+            "gpt-tiny.dp2.zero1.fp64.host-threads");
+  EXPECT_EQ(partner_of("overlap", "gpt-micro.dp2.zero2.fp64.host-threads"),
+            "gpt-micro.dp2.zero2-overlap_off.fp64.host-threads");
+  EXPECT_EQ(partner_of("overlap", "gpt-micro.dp2.zero1.fp64.host-threads"), "nothing");
+}
+
 TEST(Relations, MeasuresAPrecisionAgainstItsOwnSingleProcess) {
   EXPECT_EQ(partner_of("world1", "gpt-micro.dp2-tp2.sp-mb2.fp32.host-threads"),
             "gpt-micro.single.mb2.fp32.host-threads");
