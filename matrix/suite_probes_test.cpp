@@ -9,11 +9,20 @@
 namespace meshparity {
 namespace {
 
-/// What decides how parameters lie over ranks: "dp2-tp3.sp-order_dp_cp_ep_tp_pp".
+/// What decides how parameters lie over ranks: "dp2-tp3.sp-order_dp_cp_ep_tp_pp". Schedules cut a
+/// pipeline alike, but for those of several chunks a stage; buckets matter where they are cut.
 std::string layout_of(const CaseSpec& spec) {
   CaseSpec layout;
   layout.model = "any";
   layout.mesh = spec.mesh;
+  const bool chunks = spec.schedule == Schedule::interleaved || spec.schedule == Schedule::zbv;
+  layout.schedule =
+      spec.schedule == Schedule::none || chunks ? spec.schedule : Schedule::one_f_one_b;
+  layout.virtual_chunks = spec.virtual_chunks;
+  layout.split = spec.split;
+  layout.zero_stage = spec.zero_stage;
+  layout.zero_by_parameter = spec.zero_by_parameter;
+  layout.bucket_kibi_elements = spec.zero_stage > 0 ? spec.bucket_kibi_elements : 0;
   layout.sequence_parallel = spec.sequence_parallel;
   layout.order = spec.order;
   return format_case(layout);

@@ -57,10 +57,10 @@ TEST(LayoutVerbs, ExplainACaseToPeopleAndPrograms) {
 }
 
 TEST(LayoutVerbs, ExplainWhatIsLegalAndNotBuiltYet) {
-  const Ran ran = run({"explain", "gpt-tiny.pp2.gpipe.fp64.host-threads"});
+  const Ran ran = run({"explain", "gpt-tiny.cp3.cp_ring.fp64.host-threads"});
 
   EXPECT_EQ(ran.exit, 0);
-  EXPECT_THAT(ran.out, HasSubstr("pp: 1 of 2 ranks"));
+  EXPECT_THAT(ran.out, HasSubstr("cp: 1 of 3 ranks"));
   EXPECT_THAT(ran.out, HasSubstr("cannot be run: "));
 }
 
