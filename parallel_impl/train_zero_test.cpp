@@ -139,6 +139,7 @@ TEST(Zero, EachStageKeepsLessMemory) {
   const CaseRun one = run_of(with(layout, {1}));
   EXPECT_EQ(peak(one, "parameter"), 8 * (4 * part + 128));
   EXPECT_EQ(peak(one, "gradient"), 8 * (4 * part + 2 * 128));
+  // Rank 0's part has no padding.
   EXPECT_EQ(peak(one, "optimizer"), 2 * 8 * (part + 32));
   const CaseRun two = run_of(with(layout, {2}));
   EXPECT_EQ(peak(two, "parameter"), 8 * (4 * part + 128));

@@ -53,6 +53,10 @@ std::int64_t Bucket::part_begin(int rank) const {
   return std::accumulate(parts.begin(), parts.begin() + rank, std::int64_t{0});
 }
 
+std::int64_t Bucket::filled_count(int rank) const {
+  return std::clamp<std::int64_t>(filled - part_begin(rank), 0, part_count(rank));
+}
+
 std::vector<Bucket> bucket_plan(std::span<const BucketItem> items, const BucketRules& rules) {
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < items.size(); ++i) {

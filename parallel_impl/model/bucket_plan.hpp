@@ -48,6 +48,8 @@ struct Bucket {
   std::int64_t part_begin(int rank) const;
   std::int64_t part_end(int rank) const { return part_begin(rank) + part_count(rank); }
   std::int64_t part_count(int rank) const { return parts[static_cast<std::size_t>(rank)]; }
+  /// Of a part, without padding.
+  std::int64_t filled_count(int rank) const;
 };
 
 /// Buckets in the order of the list. One closes when it has `closes_at` elements, at a chunk's

@@ -37,6 +37,8 @@ TEST(BucketPlan, WithoutANumberThereIsOneBucketOfEqualPaddedParts) {
   EXPECT_EQ(buckets[0].count(), 28);
   EXPECT_EQ(buckets[0].part_begin(2), 14);
   EXPECT_EQ(buckets[0].part_end(2), 21);
+  EXPECT_EQ(buckets[0].filled_count(2), 7);
+  EXPECT_EQ(buckets[0].filled_count(3), 5);
 }
 
 TEST(BucketPlan, ABucketClosesOnceItHasTheNumber) {
@@ -80,6 +82,7 @@ TEST(BucketPlan, PaddingMayFillWholeParts) {
 
   EXPECT_EQ(buckets[0].parts, (Parts{1, 1, 1, 1}));
   EXPECT_EQ(buckets[0].filled, 1);
+  EXPECT_EQ(buckets[0].filled_count(1), 0);
 }
 
 TEST(BucketPlan, TakesItsRulesFromTheCase) {

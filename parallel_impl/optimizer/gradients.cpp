@@ -114,8 +114,10 @@ void Gradients<T>::tie(int step) {
   }
   if (parts_.tied.size() == 2) {
     Param<T>& here = params_.at(parts_.tied.index == 0 ? "embed.weight" : "head.weight");
-    parts_.comm.all_reduce(parts_.tied, own_elements(here), ReduceOp::sum,
-                           Site{-1, "grad.tied", "grad", step, 0});
+    if (here.own.count > 0) {
+      parts_.comm.all_reduce(parts_.tied, own_elements(here), ReduceOp::sum,
+                             Site{-1, "grad.tied", "grad", step, 0});
+    }
   }
 }
 

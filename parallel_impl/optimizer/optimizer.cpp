@@ -48,14 +48,22 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
 template <class T>
 template <class S>
 void Optimizer<T>::allocate(OptimizerState<S>& state) {
+  if (has_masters_) {
+    state.kinds.push_back(&Part<S>::master);
+  }
+  if (kind_ != OptimizerKind::sgd) {
+    state.kinds.push_back(&Part<S>::moment1);
+  }
+  if (kind_ == OptimizerKind::adamw) {
+    state.kinds.push_back(&Part<S>::moment2);
+  }
   for (const StoredBucket<T>& bucket : params_.buckets()) {
-    const bool is_shared = bucket.values.count() == 0;
-    const std::int64_t count = is_shared ? 0 : bucket.plan.part_count(params_.part());
-    const auto room = [&](bool needed) {
-      return Buffer<S>(backend_, MemoryTag::optimizer, needed ? count : 0);
-    };
-    state.parts.push_back({room(has_masters_), room(kind_ != OptimizerKind::sgd),
-                           room(kind_ == OptimizerKind::adamw)});
+    const std::int64_t count =
+        bucket.values.count() > 0 ? bucket.plan.filled_count(params_.part()) : 0;
+    Part<S>& part = state.parts.emplace_back();
+    for (const auto kind : state.kinds) {
+      part.*kind = Buffer<S>(backend_, MemoryTag::optimizer, count);
+    }
   }
 }
 
@@ -115,11 +123,9 @@ template <class T>
 template <class S>
 void Optimizer<T>::show(std::size_t index, OptimizerState<S>& state, bool late) {
   const OwnPart<T>& own = params_.all()[index].own;
-  for (Buffer<S> Part<S>::*kind : {&Part<S>::master, &Part<S>::moment1, &Part<S>::moment2}) {
+  for (const auto kind : state.kinds) {
     const int first = late && kind == &Part<S>::moment2 ? 1 : 0;
-    if (S* const held = state.at(kind, places_[index])) {
-      put(own.value + first, held, std::max(0, own.count - first));
-    }
+    put(own.value + first, state.at(kind, places_[index]), std::max(0, own.count - first));
   }
 }
 

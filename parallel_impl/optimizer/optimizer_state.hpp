@@ -1,6 +1,7 @@
 // What an optimizer keeps of a rank's parameters between steps, in type S: of each bucket the part
-// that this rank owns, padding included.
+// that this rank owns, without padding.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -16,20 +17,20 @@ struct StatePlace {
 
 template <class S>
 struct OptimizerState {
-  /// Of one bucket; without elements where there is none.
   struct Part {
     Buffer<S> master, moment1, moment2;
   };
-  std::vector<Part> parts;
+  using Kind = Buffer<S> Part::*;
 
-  /// Null where there is none.
-  S* at(Buffer<S> Part::*kind, const StatePlace& place) {
-    Buffer<S>& held = parts[place.bucket].*kind;
-    return held.count() > 0 ? held.data() + place.place : nullptr;
+  std::vector<Kind> kinds;  // that this optimizer keeps; the others have no elements
+  std::vector<Part> parts;  // by bucket; none of one whose values are another's
+
+  bool keeps(Kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+  S* at(Kind kind, const StatePlace& place) {
+    return (parts[place.bucket].*kind).data() + place.place;
   }
-  const S* at(Buffer<S> Part::*kind, const StatePlace& place) const {
-    const Buffer<S>& held = parts[place.bucket].*kind;
-    return held.count() > 0 ? held.data() + place.place : nullptr;
+  const S* at(Kind kind, const StatePlace& place) const {
+    return (parts[place.bucket].*kind).data() + place.place;
   }
 };
 

@@ -9,20 +9,21 @@
 namespace meshparity {
 namespace {
 
-/// Moments of parameter `index`; null where there are none.
-const double* moment1(const Optimizer<double>& optimizer, std::size_t index) {
+using State = OptimizerState<double>;
+
+/// Of parameter `index`; null where the optimizer keeps none.
+const double* kept(const Optimizer<double>& optimizer, State::Kind kind, std::size_t index) {
   const double* found = nullptr;
-  optimizer.visit_state([&](const auto& state) {
-    found = state.at(&OptimizerState<double>::Part::moment1, optimizer.place(index));
+  optimizer.visit_state([&](const State& state) {
+    found = state.keeps(kind) ? state.at(kind, optimizer.place(index)) : nullptr;
   });
   return found;
 }
+const double* moment1(const Optimizer<double>& optimizer, std::size_t index) {
+  return kept(optimizer, &State::Part::moment1, index);
+}
 const double* moment2(const Optimizer<double>& optimizer, std::size_t index) {
-  const double* found = nullptr;
-  optimizer.visit_state([&](const auto& state) {
-    found = state.at(&OptimizerState<double>::Part::moment2, optimizer.place(index));
-  });
-  return found;
+  return kept(optimizer, &State::Part::moment2, index);
 }
 
 struct Problem {

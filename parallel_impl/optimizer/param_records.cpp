@@ -77,17 +77,9 @@ void ParamRecords<T>::state(int step, Parameters<T>& params, const Optimizer<T>&
                                  std::pair(Phase::moment2, &Part::moment2),
                                  std::pair(Phase::master, &Part::master)};
   for (const auto& [phase, kind] : kKinds) {
-    const Place place{phase, step, cut_of(params, 1)};
-    for (std::size_t index = 0; index < params.all().size(); ++index) {
-      if (const S* const values = held.at(kind, optimizer.place(index))) {
-        piece(place, params.all()[index], own(params.all()[index], values));
-      }
-    }
-    for (std::size_t i = 0; i < held.parts.size(); ++i) {
-      const Buffer<S>& values = held.parts[i].*kind;
-      const Bucket& plan = params.buckets()[i].plan;
-      bucket_padding<S>(place, i, plan,
-                        {plan.part_begin(params.part()), values.count(), values.data()});
+    for (std::size_t i = 0; held.keeps(kind) && i < params.all().size(); ++i) {
+      const Param<T>& param = params.all()[i];
+      piece({phase, step, cut_of(params, 1)}, param, own(param, held.at(kind, optimizer.place(i))));
     }
   }
 }
