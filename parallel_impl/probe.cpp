@@ -1,10 +1,11 @@
 #include "parallel_impl/probe.hpp"
 
+#include "parallel_impl/model/value_gather.hpp"
 #include "parallel_impl/optimizer/gradient_sums.hpp"
 #include "parallel_impl/optimizer/gradients.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
 #include "parallel_impl/optimizer/param_records.hpp"
-#include "parallel_impl/optimizer/value_gather.hpp"
+#include "parallel_impl/pipeline/stages.hpp"
 #include "parallel_impl/planted_source.hpp"
 
 namespace meshparity {
@@ -20,8 +21,10 @@ class ProbeStep {
       : context_(context),
         backend_(backend),
         step_(step),
+        stages_(context.spec, context.model),
         params_(context.model, context.mesh, planted_source(index_source(step), context), backend,
-                {single_chunk(), bucket_rules(context.spec)}),
+                {chunks_here(stages_, context.model, context.mesh.index(Axis::pp)),
+                 bucket_rules(context.spec)}),
         sums_({context.spec, context.mesh, context.comm, backend, context.recorder, context.faults},
               params_),
         values_({context.spec, context.mesh, context.comm, backend, context.faults}, params_),
@@ -37,13 +40,14 @@ class ProbeStep {
         records_(context.recorder, backend, &context.faults) {}
 
   void run() {
-    sums_.begin(0, 0);
-    for (int piece = 0; piece <= context_.model.layers + 1; ++piece) {
-      values_.gather(piece, {"forward", step_, 0});
-      contribute(piece);
-      values_.release(piece);
+    const std::vector<int> chunks = stages_.chunks_of(context_.mesh.index(Axis::pp));
+    for (const int chunk : chunks) {
+      sums_.begin(chunk, 0);
+      contribute(stages_.pieces_of(chunk));
     }
-    sums_.complete(0, step_, 0);
+    for (const int chunk : chunks) {
+      sums_.complete(chunk, step_, 0);
+    }
     sums_.reduce(step_);
     gradients_.sum_over_tp(step_);
     records_.gradients(step_, params_);
@@ -54,11 +58,15 @@ class ProbeStep {
   }
 
  private:
-  void contribute(int piece) {
-    for (Param<T>& param : params_.all()) {
-      if (piece_of(param.spec, context_.model) == piece) {
-        backend_.run(Copy<T>{param.value, param.grad, param.count()});
+  void contribute(const PieceRange& pieces) {
+    for (int piece = pieces.first; pieces.holds(piece); ++piece) {
+      values_.gather(piece, {"forward", step_, 0});
+      for (Param<T>& param : params_.all()) {
+        if (piece_of(param.spec, context_.model) == piece) {
+          backend_.run(Copy<T>{param.value, param.grad, param.count()});
+        }
       }
+      values_.release(piece);
     }
   }
 
@@ -80,6 +88,7 @@ class ProbeStep {
   const RankContext& context_;
   Backend<T>& backend_;
   int step_;
+  Stages stages_;
   Parameters<T> params_;
   GradientSums<T> sums_;
   ValueGather<T> values_;

@@ -53,6 +53,22 @@ TEST(Probe, CountsTheContributionsToEachGradient) {
   EXPECT_EQ(shown(run, "step0/grad/head.weight"), multiples(11 * 8, 2));
 }
 
+// The same indices through parts of buckets, before and after: a stage each, cut in both ways, and
+// a pipeline.
+TEST(Probe, GoesTheWaysOfZeroAndOfPipelines) {
+  const CaseRun whole =
+      run_whole_case("llama-micro.dp2-tp4.sp-steps1.fp32.host-threads+probe", Level::standard);
+  for (const char* layout :
+       {"dp2-tp4.sp-zero1", "dp2-tp4.sp-zero1_param", "dp2-tp4.sp-zero2_param",
+        "dp2-tp4.sp-zero2-bucket1", "dp2-tp4.sp-zero3", "dp2-tp4-pp2.sp-gpipe"}) {
+    const CaseRun cut = run_whole_case(
+        std::string("llama-micro.") + layout + "-steps1.fp32.host-threads+probe", Level::standard);
+    EXPECT_TRUE(cut.complaints.empty()) << layout;
+    EXPECT_EQ(cut.records.size(), whole.records.size()) << layout;
+    EXPECT_TRUE(differing(whole, cut, "").empty()) << layout << " " << differing(whole, cut, "")[0];
+  }
+}
+
 TEST(Probe, ShowsParametersAndBothMomentsAndComputesNothing) {
   const CaseRun run =
       run_whole_case("gpt-micro.tp2.steps2.fp64.host-threads+probe", Level::standard);

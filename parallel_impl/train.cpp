@@ -28,6 +28,7 @@ class Training {
         words_(context.spec, context.model, &context.faults),
         extent_(context.model, context.mesh, context.spec.sequence_parallel,
                 batch_place(context.model, context.spec, context.mesh, 0, 0).samples),
+        values_({context.spec, context.mesh, context.comm, *backend_, context.faults}, params_),
         work_(context.model, extent_, params_.largest(), *backend_,
               context.spec.recompute == Recompute::selective),
         parts_{context.model,
@@ -44,13 +45,14 @@ class Training {
                work_,
                1,
                splits_backward(context.spec.schedule),
-               context.spec.recompute},
+               context.spec.recompute,
+               &values_},
         loss_(context.spec, context.mesh, context.faults),
         log_(context.comm.launch()),
         update_(
             {context.spec, context.model, context.mesh, context.comm, *backend_, context.recorder,
              context.faults, tied_stages(stages_, context.model, context.mesh)},
-            params_),
+            params_, values_),
         runner_({context.spec, context.inputs, stages_, parts_, params_, context.recorder, loss_,
                  log_, update_.sums()}) {
     if (context.spec.recompute == Recompute::selective) {
@@ -113,6 +115,7 @@ class Training {
   ActivationRecords<T> activation_records_;
   KeepWords words_;
   LocalExtent extent_;
+  ValueGather<T> values_;
   Workspace<T> work_;
   RankParts<T> parts_;
   LossSum loss_;

@@ -96,6 +96,27 @@ TEST(Zero, CutsAndOverlapChangeNoBitOfStageTwo) {
   }
 }
 
+TEST(Zero, StageThreeHasTheBitsOfStageTwo) {
+  for (const char* layout : kLayouts) {
+    const CaseRun two = run_of(with(layout, {2}));
+    expect_cuts_equal(two, layout, {{3}, {3, true, 0, false}, {3, false, 1, false}});
+  }
+}
+
+// Stage 2 sums each micro-batch over ranks first, so its pipelines have one another's bits.
+TEST(Zero, SchedulesAndRecomputationChangeNoBitOfStagesTwoAndThree) {
+  const CaseRun flat = run_of("gpt-micro.dp2.mb2-zero2-steps2.fp64.host-threads");
+  for (const char* id : {"gpt-micro.dp2-pp2.1f1b-mb2-zero2-steps2.fp64.host-threads",
+                         "gpt-micro.dp2-pp2.zbh1-mb2-zero2_param-steps2.fp64.host-threads",
+                         "gpt-micro.dp2-pp2.gpipe-mb2-zero3-rc_full-steps2.fp64.host-threads",
+                         "gpt-micro.dp2-pp2.zbh1-mb2-zero3-bucket1-steps2.fp64.host-threads",
+                         "gpt-micro.dp2.mb2-zero3-rc_full-steps2.fp64.host-threads"}) {
+    const CaseRun cut = run_of(id);
+    expect_equal(flat, cut, id);
+    expect_zero_padding(cut, id);
+  }
+}
+
 TEST(Zero, MastersAreCutToo) {
   const char* const layout = "gpt-micro.dp2-tp2.mb2-master64-steps2.fp32.host-threads";
   const CaseRun none = run_of(layout);
@@ -145,6 +166,12 @@ TEST(Zero, EachStageKeepsLessMemory) {
   EXPECT_EQ(peak(two, "parameter"), 8 * (4 * part + 128));
   EXPECT_EQ(peak(two, "gradient"), 8 * (part + 2 * 32));
   EXPECT_EQ(peak(two, "optimizer"), 2 * 8 * (part + 32));
+  // Each piece is padded for itself: none of gpt-micro's needs it.
+  const CaseRun three = run_of(with(layout, {3}));
+  EXPECT_EQ(others % 4, 0);
+  EXPECT_EQ(peak(three, "parameter"), 8 * (part + 32));
+  EXPECT_EQ(peak(three, "gradient"), 8 * (part + 2 * 32));
+  EXPECT_EQ(peak(three, "optimizer"), 2 * 8 * (part + 32));
 }
 
 }  // namespace

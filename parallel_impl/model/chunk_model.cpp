@@ -59,10 +59,31 @@ ChunkModel<T>::ChunkModel(RankParts<T>& parts, Parameters<T>& params, const Rota
 }
 
 template <class T>
+void ChunkModel<T>::enter(int piece, int next, std::string_view phase, const BatchPlace& place) {
+  if (parts_.values == nullptr) {
+    return;
+  }
+  parts_.values->gather(piece, {phase, place.step, place.mb});
+  if (pieces_.holds(next)) {
+    parts_.values->prefetch(next, {phase, place.step, place.mb});
+  }
+}
+
+template <class T>
+void ChunkModel<T>::leave(int piece) {
+  if (parts_.values != nullptr) {
+    parts_.values->release(piece);
+  }
+}
+
+template <class T>
 Tensor<T> ChunkModel<T>::input_of(const MicroBatch<T>& batch, Saved& saved) {
   if (embedding_) {
     parts_.beat();
-    return embedding_->forward(batch, *saved.embedding);
+    enter(0, 1, "forward", batch.place());
+    const Tensor<T> out = embedding_->forward(batch, *saved.embedding);
+    leave(0);
+    return out;
   }
   return matrix_in(saved.input, parts_.extent.stream.count, parts_.stream());
 }
@@ -72,10 +93,15 @@ Tensor<T> ChunkModel<T>::forward(const MicroBatch<T>& batch, Saved& saved) {
   parts_.records.begin(batch.place());
   Tensor<T> x = input_of(batch, saved);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    const int piece = piece_of_block(block);
+    enter(piece, piece + 1, "forward", batch.place());
     x = block_forward(batch.place(), block, x, saved);
+    leave(piece);
   }
   if (loss_) {
+    enter(head_piece(), head_piece() + 1, "forward", batch.place());
     head_forward(batch, x, saved);
+    leave(head_piece());
   }
   return x;
 }
@@ -108,14 +134,21 @@ template <class T>
 void ChunkModel<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad, Saved& saved) {
   parts_.records.begin(batch.place());
   if (loss_) {
+    enter(head_piece(), head_piece() - 1, "backward", batch.place());
     head_backward(batch, grad, saved);
+    leave(head_piece());
   }
   for (std::size_t block = blocks_.size(); block-- > 0;) {
+    const int piece = piece_of_block(block);
+    enter(piece, piece - 1, "backward", batch.place());
     block_backward(batch, block, grad, saved);
+    leave(piece);
   }
   if (embedding_) {
     parts_.beat();
+    enter(0, -1, "backward", batch.place());
     embedding_->backward(batch, grad, *saved.embedding);
+    leave(0);
     saved.embedding.reset();
   }
   saved.input.reset();

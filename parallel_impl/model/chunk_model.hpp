@@ -50,6 +50,14 @@ class ChunkModel {
   void weight_backward(const BatchPlace& place, Saved& saved);
 
  private:
+  /// Where ZeRO cuts values: those of the piece are there until leave, those of the next are on
+  /// their way.
+  void enter(int piece, int next, std::string_view phase, const BatchPlace& place);
+  void leave(int piece);
+  int piece_of_block(std::size_t block) const {
+    return pieces_.first + (embedding_ ? 1 : 0) + static_cast<int>(block);
+  }
+  int head_piece() const { return parts_.model.layers + 1; }
   Tensor<T> input_of(const MicroBatch<T>& batch, Saved& saved);
   Tensor<T> block_forward(const BatchPlace& place, std::size_t block, const Tensor<T>& x,
                           Saved& saved);

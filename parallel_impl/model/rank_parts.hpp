@@ -12,6 +12,7 @@
 #include "parallel_impl/model/keep_words.hpp"
 #include "parallel_impl/model/parameters.hpp"
 #include "parallel_impl/model/placement.hpp"
+#include "parallel_impl/model/value_gather.hpp"
 
 namespace meshparity {
 
@@ -86,6 +87,7 @@ struct RankParts {
   /// The schedule takes gradients of weights apart from those of inputs.
   bool splits_backward = false;
   Recompute recompute = Recompute::none;
+  ValueGather<T>* values = nullptr;  // null in unit tests: values are always there
   /// A forward pass that repeats one for its backward pass: it records nothing.
   bool repeats = false;
 
@@ -120,8 +122,7 @@ Buffer<T>& own_or(Buffer<T>& own, Buffer<T>& work) {
 /// accumulator += this micro-batch's gradient, summed from zero, over grad_divisor.
 template <class T>
 void add_param_grad(RankParts<T>& parts, Param<T>& param, const T* of_micro_batch) {
-  parts.backend.run(
-      AddQuotient<T>{of_micro_batch, param.grad, param.count(), parts.grad_divisor});
+  parts.backend.run(AddQuotient<T>{of_micro_batch, param.grad, param.count(), parts.grad_divisor});
 }
 /// It lies in the workspace.
 template <class T>

@@ -94,6 +94,10 @@ void GradientSums<T>::complete(int chunk, int step, int mb) {
     return;
   }
   Slot& slot = slot_for(chunk, mb);
+  if (mb + 1 == parts_.spec.micro_batches && parts_.faults.fires("last_scatter_left_out")) {
+    slot.state = State::free;
+    return;
+  }
   for (std::size_t i = 0; i < slot.buckets.size(); ++i) {
     Collective scatter;
     scatter.kind = CollectiveKind::reduce_scatter;
@@ -121,10 +125,22 @@ void GradientSums<T>::arrive(Slot& slot) {
   }
   slot.tickets.clear();
   for (std::size_t i = 0; i < slot.buckets.size(); ++i) {
-    parts_.backend.run(AddInto<T>{slot.part[i].data(), slot.buckets[i]->gradients.data(),
-                                  static_cast<int>(slot.part[i].count())});
+    Buffer<T>& sum = slot.buckets[i]->gradients;
+    const int late = elements_late(slot.part[i]);
+    const int count = static_cast<int>(sum.count());
+    parts_.backend.run(AddInto<T>{slot.part[i].data() + late, sum.data(), count - late});
+    if (parts_.faults.fires("mean_of_sums_so_far")) {
+      parts_.backend.run(Divide<T>{sum.data(), count, static_cast<T>(parts_.spec.micro_batches)});
+    }
   }
   slot.state = State::free;
+}
+
+/// 1 where a planted fault has every part but the first begin one element late.
+template <class T>
+int GradientSums<T>::elements_late(const Buffer<T>& part) {
+  const bool later = params_.part() > 0 && part.count() > 0;
+  return later && parts_.faults.fires("part_one_late") ? 1 : 0;
 }
 
 template <class T>
@@ -176,8 +192,9 @@ void GradientSums<T>::reduce_to_parts(StoredBucket<T>& bucket, int step) {
                                                 static_cast<std::size_t>(bucket.gradients.count())),
                              std::span(sum.data(), static_cast<std::size_t>(sum.count())),
                              plan.parts, site_of(-1, step, 0));
-  parts_.backend.run(Copy<T>{sum.data(), bucket.gradients.data() + plan.part_begin(part),
-                             static_cast<int>(sum.count())});
+  const int late = elements_late(sum);
+  parts_.backend.run(Copy<T>{sum.data() + late, bucket.gradients.data() + plan.part_begin(part),
+                             static_cast<int>(sum.count()) - late});
 }
 
 template <class T>

@@ -54,6 +54,7 @@ class GradientSums {
   Slot* earliest(int chunk, State state);
   void bind(Slot& slot);
   void arrive(Slot& slot);
+  int elements_late(const Buffer<T>& part);
   void reduce_whole(StoredBucket<T>& bucket, int step);
   void reduce_to_parts(StoredBucket<T>& bucket, int step);
   void record_contribution(const Param<T>& param, int step);

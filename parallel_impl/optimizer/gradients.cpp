@@ -150,7 +150,20 @@ template <class T>
 bool Gradients<T>::counts_here(const Param<T>& param) const {
   const bool holds_it_first = param.slice.shard_dim >= 0 ? param.slice.copy == 0 : tp_.index == 0;
   return !param.is_tied() &&
-         (holds_it_first || parts_.faults.fires("norm_counts_every_copy", param.spec.layer));
+         (holds_it_first || parts_.faults.fires("norm_counts_every_copy", param.spec.layer) ||
+          (params_.rules().stage > 0 &&
+           parts_.faults.fires("part_norm_over_tp", param.spec.layer)));
+}
+
+/// Elements that pad this rank's parts, where a planted fault has them be 1 and counted.
+template <class T>
+std::int64_t Gradients<T>::planted_padding() {
+  std::int64_t count = 0;
+  for (const StoredBucket<T>& bucket : params_.buckets()) {
+    const int part = params_.part();
+    count += bucket.plan.part_count(part) - bucket.plan.filled_count(part);
+  }
+  return count > 0 && parts_.faults.fires("norm_counts_padding") ? count : 0;
 }
 
 template <class T>
@@ -165,6 +178,9 @@ double Gradients<T>::norm(int step) {
         is_plain ? plain.add(wide * wide) : squares.add(wide * wide);
       }
     }
+  }
+  for (std::int64_t i = planted_padding(); i > 0; --i) {
+    squares.add(1.0);
   }
   const Site site{-1, "norm", "scalar", step, 0};
   if (is_plain) {

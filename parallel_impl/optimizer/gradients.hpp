@@ -48,6 +48,7 @@ class Gradients {
  private:
   bool counts_here(const Param<T>& param) const;
   bool is_partial(const Param<T>& param) const;
+  std::int64_t planted_padding();
   void sum_together(const std::vector<Param<T>*>& params, const CommGroup& group, const Site& site);
 
   Parts parts_;

@@ -157,6 +157,9 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
   if (has_masters_) {
     AdamW<double> rule = adamw_rule(index, wide_, clip);
     rule.theta = wide_.at(&Part<double>::master, places_[index]);
+    if (faults != nullptr && faults->fires("copy_updated", param.spec.layer)) {
+      put(param.own.value, rule.theta, param.own.count);
+    }
     return backend_.run(MasterAdamW<T>{rule, param.own.grad, param.own.value});
   }
   AdamW<T> kernel = adamw_rule(index, plain_, clip);

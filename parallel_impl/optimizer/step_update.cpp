@@ -3,12 +3,12 @@
 namespace meshparity {
 
 template <class T>
-StepUpdate<T>::StepUpdate(const Parts& parts, Parameters<T>& params)
+StepUpdate<T>::StepUpdate(const Parts& parts, Parameters<T>& params, ValueGather<T>& values)
     : parts_(parts),
       params_(params),
       sums_({parts.spec, parts.mesh, parts.comm, parts.backend, parts.recorder, parts.faults},
             params),
-      values_({parts.spec, parts.mesh, parts.comm, parts.backend, parts.faults}, params),
+      values_(values),
       gradients_({parts.mesh, parts.comm, parts.backend, parts.recorder, parts.faults,
                   parts.spec.sequence_parallel, parts.tied},
                  params),

@@ -2,12 +2,12 @@
 // unless the step is skipped, division, clip norm and update; with the records of all of it.
 #pragma once
 #include "fixtures/case_spec.hpp"
+#include "parallel_impl/model/value_gather.hpp"
 #include "parallel_impl/optimizer/gradient_sums.hpp"
 #include "parallel_impl/optimizer/gradients.hpp"
 #include "parallel_impl/optimizer/loss_scale.hpp"
 #include "parallel_impl/optimizer/optimizer.hpp"
 #include "parallel_impl/optimizer/param_records.hpp"
-#include "parallel_impl/optimizer/value_gather.hpp"
 
 namespace meshparity {
 
@@ -25,15 +25,13 @@ class StepUpdate {
     FaultPlan& faults;
     CommGroup tied;  // as Gradients::Parts has it
   };
-  StepUpdate(const Parts& parts, Parameters<T>& params);
+  StepUpdate(const Parts& parts, Parameters<T>& params, ValueGather<T>& values);
 
   /// Of the losses of the step under way.
   double loss_scale() const { return scale_.value(); }
   /// Optimizer steps taken so far: the version of the weights.
   std::int64_t steps_taken() const { return optimizer_.steps_taken(); }
   ParamRecords<T>& records() { return records_; }
-  /// Who works on a piece gathers its values first.
-  ValueGather<T>& values() { return values_; }
   /// Who computes gradients of a micro-batch says when they begin and when they are complete.
   GradientSums<T>& sums() { return sums_; }
 
@@ -55,7 +53,7 @@ class StepUpdate {
   Parts parts_;
   Parameters<T>& params_;
   GradientSums<T> sums_;
-  ValueGather<T> values_;
+  ValueGather<T>& values_;
   Gradients<T> gradients_;
   Optimizer<T> optimizer_;
   ParamRecords<T> records_;

@@ -1,4 +1,4 @@
-#include "parallel_impl/optimizer/value_gather.hpp"
+#include "parallel_impl/model/value_gather.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -87,8 +87,23 @@ void ValueGather<T>::arrive(Held& held) {
   }
   held.tickets.clear();
   for (std::size_t i = 0; i < held.buckets.size(); ++i) {
+    if (parts_.faults.fires("stale_values")) {
+      make_stale(*held.buckets[i], held.values[i]);
+    }
     bind(held.buckets[i]->plan, held.values[i].data());
   }
+}
+
+/// A planted fault: what was gathered once is never gathered again.
+template <class T>
+void ValueGather<T>::make_stale(const StoredBucket<T>& bucket, Buffer<T>& values) {
+  const auto count = static_cast<int>(values.count());
+  const auto [first, is_first] = stale_.try_emplace(&bucket);
+  if (is_first) {
+    first->second = Buffer<T>(parts_.backend, MemoryTag::buffer, count);
+    parts_.backend.run(Copy<T>{values.data(), first->second.data(), count});
+  }
+  parts_.backend.run(Copy<T>{first->second.data(), values.data(), count});
 }
 
 /// Null takes the values away.

@@ -50,12 +50,14 @@ class ValueGather {
   StoredBucket<T>& holding(std::string_view param);
   Collective request(const StoredBucket<T>& bucket, T* whole, const When& when) const;
   void arrive(Held& held);
+  void make_stale(const StoredBucket<T>& bucket, Buffer<T>& values);
   void bind(const Bucket& plan, T* whole);
 
   Parts parts_;
   Parameters<T>& params_;
   CommGroup dp_;
-  std::map<int, Held> held_;  // by piece
+  std::map<int, Held> held_;                           // by piece
+  std::map<const StoredBucket<T>*, Buffer<T>> stale_;  // a planted fault's
 };
 
 }  // namespace meshparity
