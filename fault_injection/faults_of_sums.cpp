@@ -151,6 +151,27 @@ std::vector<NamedFault> faults_of_sums() {
        .invisible_in = cases({"gpt-micro.single.steps1", "gpt-micro.dp2.steps1"}),
        .check = "forward",
        .record = "layer0.attn.out"},
+      // The last deferred gradient of weights is left undone on one stage.
+      {.name = "last_weights_undone",
+       .kind = "missing reduction",
+       .role = "schedule",
+       .phase = "backward",
+       .where = "r1",
+       .acts_in = cases({"gpt-micro.pp2.zbh1-mb4-steps1", "mixed-micro.pp2.zbv-mb4-steps1"}),
+       .invisible_in = cases({"gpt-micro.pp2.1f1b-mb4-steps1"}),
+       .check = "grad",
+       .record = "head.weight",
+       .ranks = {1}},
+      // Gradients are summed over dp while the pipeline drains: each replica adds its last
+      // micro-batch's to the sum for itself.
+      {.name = "sums_in_cooldown",
+       .kind = "missing reduction",
+       .role = "schedule",
+       .phase = "grad",
+       .acts_in = cases({"llama-micro.dp2-pp2.1f1b-mb2-steps1"}),
+       .invisible_in = cases({"llama-micro.dp2-pp2.gpipe-mb2-steps1"}),
+       .check = "replicas",
+       .record = "head.weight"},
       // The sum of a row-parallel linear is summed again (B15).
       {.name = "repeat_row_sum",
        .kind = "double reduction or counting",

@@ -119,5 +119,26 @@ TEST(SensitivityOfLedgers, ACollectiveThatIsLeftOutIsNamed) {
             std::string::npos);
 }
 
+// Values come first here too; the list of what was done then says where it left the schedule.
+TEST(SensitivityOfLedgers, WorkThatIsLeftUndoneOrDoneTooSoonIsNamed) {
+  const std::string undone =
+      "gpt-micro.pp2.zbh1-mb4-steps1.fp64.host-threads+last_weights_undone-r1";
+  const std::string early =
+      "llama-micro.dp2-pp2.1f1b-mb2-steps1.fp64.host-threads+sums_in_cooldown";
+  const ScratchFolder folder;
+
+  const Outcome run = run_cases({undone, early}, folder.path() / "run");
+
+  ASSERT_EQ(run.reports.size(), 2u);
+  const nlohmann::json first = findings_of(run.reports.at(undone), "schedule").at(0);
+  EXPECT_EQ(first.at("rank"), 1);
+  EXPECT_EQ(first.at("text"),
+            "action 20: W of chunk 1 mb 3 left out: expected W of chunk 1 mb 3; did reduce");
+  const nlohmann::json findings = findings_of(run.reports.at(early), "schedule");
+  ASSERT_EQ(findings.size(), 4u);
+  EXPECT_EQ(findings.at(0).at("text"),
+            "action 8: B of chunk 0 mb 1 out of order: expected B of chunk 0 mb 1; did reduce");
+}
+
 }  // namespace
 }  // namespace meshparity

@@ -67,11 +67,16 @@ class Training {
     loss_.begin_step();
     activation_records_.set_loss_scale(update_.loss_scale(), is_skipped(context_.spec, step));
     const int version = static_cast<int>(update_.steps_taken());
-    runner_.run({step, update_.loss_scale(), version});
+    const ActionLog::What reduce{"reduce", -1, 0, version};
+    const bool is_summed = runner_.run({step, update_.loss_scale(), version}, [&] {
+      log_.carry_out(reduce, 0, [&] { update_.reduce(step); });
+    });
     phase("gradients");
-    log_.carry_out({"reduce", -1, 0, version}, 0, [&] {
+    log_.carry_out(reduce, 0, [&] {
       reduce_loss(step);
-      update_.reduce(step);
+      if (!is_summed) {
+        update_.reduce(step);
+      }
     });
     phase("update");
     log_.carry_out({"step", -1, 0, version}, 0,

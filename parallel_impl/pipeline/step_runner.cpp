@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "parallel_impl/pipeline/planted_actions.hpp"
+
 namespace meshparity {
 
 template <class T>
@@ -21,15 +23,26 @@ StepRunner<T>::StepRunner(const Parts& parts)
 }
 
 template <class T>
-void StepRunner<T>::run(const Step& step) {
+bool StepRunner<T>::run(const Step& step, const std::function<void()>& sum_gradients) {
   step_ = step;
   parts_.log.begin_step();
-  for (const Action& action : actions_) {
+  FaultPlan& faults = parts_.rank.faults;
+  const ActionList actions = planted_actions(actions_, parts_.spec.schedule, faults);
+  bool is_summed = false;
+  for (const Action& action : actions) {
+    if (sums_before(actions, action, parts_.spec.schedule, faults)) {
+      sum_gradients();
+      is_summed = true;
+    }
     const int duration = duration_of(action.kind, parts_.rank.splits_backward);
     parts_.log.carry_out({action_name(action.kind), action.chunk, action.mb, step_.version},
                          duration, [&] { carry_out(action); });
   }
+  if (actions.size() < actions_.size()) {
+    in_flight_.clear();  // of the work that a planted fault left undone
+  }
   assert(in_flight_.empty() && inputs_.empty() && output_grads_.empty());
+  return is_summed;
 }
 
 template <class T>

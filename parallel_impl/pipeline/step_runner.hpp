@@ -1,6 +1,7 @@
 // Carries out a rank's list of actions: all micro-batches of a step, forward and backward, through
 // the chunks of the model that lie here.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -38,8 +39,9 @@ class StepRunner {
     double loss_scale = 1;
     int version = 0;  // optimizer steps behind the weights
   };
-  /// Adds the gradients of all micro-batches to the accumulators, their losses to the loss.
-  void run(const Step& step);
+  /// Adds the gradients of all micro-batches to the accumulators, their losses to the loss. True
+  /// where a planted fault had `sum_gradients` done before all were there.
+  bool run(const Step& step, const std::function<void()>& sum_gradients);
 
  private:
   using Place = std::pair<int, int>;  // chunk, micro-batch
