@@ -119,10 +119,11 @@ TEST(SensitivityOfLedgers, ACollectiveThatIsLeftOutIsNamed) {
             std::string::npos);
 }
 
-// Values come first here too; the list of what was done then says where it left the schedule.
+// With every token valid the values come first; the list of what was done then says where it left
+// the schedule.
 TEST(SensitivityOfLedgers, WorkThatIsLeftUndoneOrDoneTooSoonIsNamed) {
   const std::string undone =
-      "gpt-micro.pp2.zbh1-mb4-steps1.fp64.host-threads+last_weights_undone-r1";
+      "gpt-micro.pp2.zbh1-mb4-maskfull-steps1.fp64.host-threads+last_weights_undone-r1";
   const std::string early =
       "llama-micro.dp2-pp2.1f1b-mb2-steps1.fp64.host-threads+sums_in_cooldown";
   const ScratchFolder folder;
@@ -131,6 +132,8 @@ TEST(SensitivityOfLedgers, WorkThatIsLeftUndoneOrDoneTooSoonIsNamed) {
 
   ASSERT_EQ(run.reports.size(), 2u);
   const nlohmann::json first = findings_of(run.reports.at(undone), "schedule").at(0);
+  EXPECT_EQ(first_finding(run.reports.at(undone)).at("check"), "grad");
+  EXPECT_EQ(first_finding(run.reports.at(early)).at("check"), "replicas");
   EXPECT_EQ(first.at("rank"), 1);
   EXPECT_EQ(first.at("text"),
             "action 20: W of chunk 1 mb 3 left out: expected W of chunk 1 mb 3; did reduce");
