@@ -61,7 +61,19 @@ class CallList {
  private:
   void probe() {
     sink_.begin(step_, 0);
-    sums_of_replicas();
+    const std::vector<int> chunks = chunks_of_stage(spec_, stage_of(spec_, rank_));
+    for (const int chunk : chunks) {
+      const Pieces pieces = pieces_of_chunk(layout_, chunk);
+      for (int piece = pieces.first; piece < pieces.end(); ++piece) {
+        gather(piece, "forward");
+      }
+    }
+    for (const int chunk : chunks) {
+      scatter(chunk);
+    }
+    if (spec_.zero_stage < 2) {
+      sums_of_replicas();
+    }
     sums_of_tensor_ranks();
     new_values();
   }
