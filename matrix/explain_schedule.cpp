@@ -103,17 +103,6 @@ class TimeRows {
   std::size_t shown_ = 0;
 };
 
-std::string bubble_text(const ScheduleView& view) {
-  const expect::Bubble& bubble = view.bubble;
-  const std::string whose = bubble.by_span ? " of the longest stage (they are shifted)" : "";
-  return fmt::format(
-      "  bubble {} of {} units{}{}: {:.1f} % of the whole time (beta_tot), {:.1f} % of the ideal "
-      "time (beta_id)\n",
-      bubble.time(), bubble.makespan, whose,
-      view.stream ? ", filling and draining once in the run" : "", 100 * bubble.share_of_makespan(),
-      100 * bubble.share_of_ideal());
-}
-
 /// "embedding, blocks 0-2, head"
 std::string pieces_text(const std::vector<int>& pieces, int last) {
   std::string text;
@@ -194,7 +183,8 @@ std::string schedule_text(const ScheduleView& view, std::size_t columns) {
       view.micro_batches, view.stream ? " in the run" : "", view.split ? 1 : 2,
       view.split ? ", W 1" : "");
   text += TimeRows(view, columns).text();
-  text += bubble_text(view);
+  text += fmt::format("  {}{}\n", expect::bubble_text(view.bubble),
+                      view.stream ? ", filling and draining once in the run" : "");
   text += in_flight_text(view);
   return view.barrier.empty() ? text : text + "  " + view.barrier + "\n";
 }

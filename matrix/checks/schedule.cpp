@@ -229,11 +229,7 @@ class ScheduleComparison {
   void add_figures() {
     const auto bubble = expect::bubble_due(spec_, durations().stages.front());
     if (bubble && result_.findings.empty() && spec_.mesh.degree(Axis::pp) > 1) {
-      result_.notes.push_back(fmt::format(
-          "bubble {} of {} units: {:.1f} % of the whole time (beta_tot), {:.1f} % of the ideal "
-          "time (beta_id)",
-          bubble->time(), bubble->makespan, 100 * bubble->share_of_makespan(),
-          100 * bubble->share_of_ideal()));
+      result_.notes.push_back(expect::bubble_text(*bubble));
     }
   }
 

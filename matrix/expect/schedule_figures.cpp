@@ -1,5 +1,7 @@
 #include "matrix/expect/schedule_figures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -87,6 +89,15 @@ double Bubble::share_of_makespan() const {
 
 double Bubble::share_of_ideal() const {
   return ratio(time(), busy);
+}
+
+std::string bubble_text(const Bubble& bubble) {
+  return fmt::format(
+      "bubble {} of {} units{}: {:.1f} % of the whole time (beta_tot), {:.1f} % of the ideal time "
+      "(beta_id)",
+      bubble.time(), bubble.makespan,
+      bubble.by_span ? " of the longest stage (they are shifted)" : "",
+      100 * bubble.share_of_makespan(), 100 * bubble.share_of_ideal());
 }
 
 std::optional<Bubble> bubble_due(const CaseSpec& spec, const WorkTime& time) {

@@ -30,6 +30,10 @@ struct Bubble {
   bool operator==(const Bubble&) const = default;
 };
 
+/// "bubble 3 of 15 units: 20.0 % of the whole time (beta_tot), 25.0 % of the ideal time (beta_id)";
+/// says whose time it is where stages are shifted.
+std::string bubble_text(const Bubble& bubble);
+
 /// By formula, for stages that are alike; `time` is of one chunk's actions. Nothing where there is
 /// no formula: streams, which are never flushed, and ZB schedules unless all three times are equal.
 std::optional<Bubble> bubble_due(const CaseSpec& spec, const WorkTime& time);
