@@ -8,91 +8,14 @@
 
 #include <algorithm>
 
-#include "fixtures/loss_scaling.hpp"
-#include "matrix/expect/grid.hpp"
-#include "matrix/expect/simulate.hpp"
-#include "matrix/expect/stages.hpp"
-#include "matrix/made_case.hpp"
+#include "matrix/checks/schedule_cases.hpp"
 
 namespace meshparity {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-using Rows = std::vector<ActionRow>;
-
-/// All steps of a stage, played by the simulator.
-Rows due_rows(const CaseSpec& spec, int stage) {
-  const expect::Played played =
-      expect::play(spec, expect::actions_due(spec), expect::logical_durations(spec),
-                   expect::Transport::buffered);
-  Rows rows;
-  const int lists = expect::is_stream(spec.schedule) ? 1 : spec.steps;
-  int updates = 0;
-  for (int list = 0; list < lists; ++list) {
-    for (const expect::TimedAction& each : played.stages.at(static_cast<std::size_t>(stage))) {
-      rows.push_back({std::string(expect::action_word(each.action.kind)), each.action.chunk,
-                      each.action.mb, each.action.version + updates, each.start, each.end, 0, 0});
-    }
-    updates += is_skipped(spec, list) ? 0 : 1;
-  }
-  return rows;
-}
-
-/// The messages of a rank as its transport saw them.
-std::vector<CollectiveRow> due_calls(const CaseSpec& spec, int rank, const Rows& actions) {
-  std::vector<CollectiveRow> calls;
-  int step = 0;
-  for (const ActionRow& row : actions) {
-    step += row.kind == "step" ? 1 : 0;
-    if (row.kind.size() < 6 || row.kind == "reduce") {
-      continue;
-    }
-    CollectiveRow& call = calls.emplace_back();
-    call.kind = row.kind.starts_with("send") ? "send" : "receive";
-    call.site = row.kind.ends_with("F") ? "pp.activation/forward" : "pp.gradient/backward";
-    call.axis = "pp";
-    call.group = fmt::format("{}", fmt::join(expect::peers(spec, rank, std::array{Axis::pp}), " "));
-    call.mb = row.mb;
-    call.step = step;
-  }
-  return calls;
-}
-
-struct Otherwise {
-  bool foreign = false;
-  int last_call_missing_of = -1;  // a rank
-};
-
-/// `edit` changes the ledger of every rank.
-CheckResult check(const std::string& id, const std::function<void(int, Rows&)>& edit,
-                  const Otherwise& otherwise = {}) {
-  MadeCase made("gpt-micro." + id + ".fp64.host-threads");
-  made.add("loss", {1}, {1}).spec.phase = Phase::loss;
-  for (int rank = 0; rank < made.spec.mesh.world_size(); ++rank) {
-    made.give(rank, "loss", whole(std::vector<std::int64_t>{1}), "dp,tp,pp");
-  }
-  made.edit_header = [&](int, DumpHeader& header) { header.foreign = otherwise.foreign; };
-  made.edit_ledgers = [&](int rank, Ledgers& ledgers) {
-    ledgers.actions = due_rows(made.spec, expect::stage_of(made.spec, rank));
-    const std::vector<CollectiveRow> calls = due_calls(made.spec, rank, ledgers.actions);
-    ledgers.collectives.insert(ledgers.collectives.end(), calls.begin(), calls.end());
-    if (rank == otherwise.last_call_missing_of) {
-      ledgers.collectives.pop_back();
-    }
-    edit(rank, ledgers.actions);
-  };
-  return result_of(meshparity::judge(made.write()), "schedule");
-}
-
-/// The ledger of one rank.
-std::function<void(int, Rows&)> of_rank(int rank, const std::function<void(Rows&)>& edit) {
-  return [=](int each, Rows& rows) {
-    if (each == rank) {
-      edit(rows);
-    }
-  };
-}
+using Rows = ActionRows;
 
 void keep(int, Rows&) {}
 
@@ -106,7 +29,7 @@ TEST(ScheduleCheck, ConformsForEverySchedule) {
        {"single.mb2", "dp2-pp2.naive-mb3-lscale", "pp3.gpipe-mb2", "pp4.1f1b-mb6", "pp2.int2-mb4",
         "tp2-pp2.zbh1-mb3", "pp3.zbh2-mb5", "pp2.zbv-mb4", "pp2.pipedream-mb4-clip_off",
         "pp2.pipedream_vsync-mb4-clip_off", "pp2.pipedream_2bw-mb2-clip_off"}) {
-    const CheckResult result = check(id, keep);
+    const CheckResult result = schedule_of(id, keep);
 
     EXPECT_EQ(result.verdict, Verdict::conforms)
         << id << (result.findings.empty() ? "" : result.findings[0].text);
@@ -116,7 +39,7 @@ TEST(ScheduleCheck, ConformsForEverySchedule) {
 }
 
 TEST(ScheduleCheck, SaysTheBubbleInBothDefinitions) {
-  const CheckResult result = check("pp4.1f1b-mb6", keep);
+  const CheckResult result = schedule_of("pp4.1f1b-mb6", keep);
 
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_EQ(result.notes[0],
@@ -126,7 +49,7 @@ TEST(ScheduleCheck, SaysTheBubbleInBothDefinitions) {
 
 // zbh1 on ranks 0 to 3: rank 3 is stage 1 of the second pipeline.
 TEST(ScheduleCheck, DivergesWhenADeferredWIsLeftUndone) {
-  const CheckResult result = check(
+  const CheckResult result = schedule_of(
       "dp2-pp2.zbh1-mb3-steps2", of_rank(3, [](Rows& rows) { rows.erase(row_of(rows, "W", 2)); }));
 
   ASSERT_FALSE(result.findings.empty());
@@ -144,7 +67,7 @@ TEST(ScheduleCheck, DivergesWhenADeferredWIsLeftUndone) {
 
 TEST(ScheduleCheck, DivergesWhenAnActionIsMovedSwappedOrDoneTwice) {
   const auto first = [](const std::function<void(Rows&)>& edit) {
-    const CheckResult result = check("pp2.zbh1-mb3-steps2", of_rank(1, edit));
+    const CheckResult result = schedule_of("pp2.zbh1-mb3-steps2", of_rank(1, edit));
     EXPECT_EQ(result.verdict, Verdict::diverges);
     return result.findings.at(0).text;
   };
@@ -163,11 +86,12 @@ TEST(ScheduleCheck, DivergesWhenAnActionIsMovedSwappedOrDoneTwice) {
 TEST(ScheduleCheck, NamesTheRankAndTheCycleOfADeadlock) {
   // Stage 1 sends its first gradient before it takes the second activation; stage 0 sends that
   // before it takes the gradient.
-  const CheckResult result = check("pp2.1f1b-mb2-steps1", of_rank(1, [](Rows& rows) {
-                                     const auto receive = row_of(rows, "recv_F", 1);
-                                     const auto send = row_of(rows, "send_B", 0);
-                                     std::rotate(receive, std::next(receive), std::next(send));
-                                   }));
+  const CheckResult result =
+      schedule_of("pp2.1f1b-mb2-steps1", of_rank(1, [](Rows& rows) {
+                    const auto receive = row_of(rows, "recv_F", 1);
+                    const auto send = row_of(rows, "send_B", 0);
+                    std::rotate(receive, std::next(receive), std::next(send));
+                  }));
 
   const auto found = std::find_if(
       result.findings.begin(), result.findings.end(),
@@ -180,15 +104,15 @@ TEST(ScheduleCheck, NamesTheRankAndTheCycleOfADeadlock) {
 }
 
 TEST(ScheduleCheck, DivergesWhenAMessageHasNoPartner) {
-  const CheckResult lost =
-      check("pp2.1f1b-mb3", of_rank(0, [](Rows& rows) { rows.erase(row_of(rows, "send_F", 2)); }));
+  const CheckResult lost = schedule_of(
+      "pp2.1f1b-mb3", of_rank(0, [](Rows& rows) { rows.erase(row_of(rows, "send_F", 2)); }));
 
   EXPECT_THAT(lost.findings.at(0).text, HasSubstr("send_F of chunk 0 mb 2 left out"));
   EXPECT_EQ(lost.findings.at(0).step, 0);
 }
 
 TEST(ScheduleCheck, DivergesWhenTheTransportKnowsNothingOfAMessage) {
-  const CheckResult result = check("pp2.gpipe-mb3-steps2", keep, {.last_call_missing_of = 1});
+  const CheckResult result = schedule_of("pp2.gpipe-mb3-steps2", keep, {.last_call_missing_of = 1});
 
   EXPECT_EQ(result.findings.at(0).rank, 1);
   EXPECT_EQ(result.findings.at(0).step, 1);
@@ -197,12 +121,12 @@ TEST(ScheduleCheck, DivergesWhenTheTransportKnowsNothingOfAMessage) {
 }
 
 TEST(ScheduleCheck, DivergesWhenTheLedgersClockIsNotTheSimulators) {
-  const CheckResult result = check("pp2.1f1b-mb3-steps1", of_rank(1, [](Rows& rows) {
-                                     for (ActionRow& row : rows) {
-                                       row.logical_start += row.mb == 2 ? 1 : 0;
-                                       row.logical_end += row.mb == 2 ? 1 : 0;
-                                     }
-                                   }));
+  const CheckResult result = schedule_of("pp2.1f1b-mb3-steps1", of_rank(1, [](Rows& rows) {
+                                           for (ActionRow& row : rows) {
+                                             row.logical_start += row.mb == 2 ? 1 : 0;
+                                             row.logical_end += row.mb == 2 ? 1 : 0;
+                                           }
+                                         }));
 
   ASSERT_FALSE(result.findings.empty());
   EXPECT_EQ(result.findings[0].rank, 1);
@@ -211,7 +135,7 @@ TEST(ScheduleCheck, DivergesWhenTheLedgersClockIsNotTheSimulators) {
 
 // One rank's clock runs late as a whole, as when a step did not begin at 0.
 TEST(ScheduleCheck, DivergesWhenTheBubbleIsNotThatOfTheFormula) {
-  const CheckResult result = check("pp2.1f1b-mb3-steps1", [](int, Rows& rows) {
+  const CheckResult result = schedule_of("pp2.1f1b-mb3-steps1", [](int, Rows& rows) {
     for (ActionRow& row : rows) {
       row.logical_end += row.kind == "B" && row.mb == 2 ? 4 : 0;
     }
@@ -223,14 +147,15 @@ TEST(ScheduleCheck, DivergesWhenTheBubbleIsNotThatOfTheFormula) {
 
 TEST(ScheduleCheck, DivergesWhenWorkUsesWeightsOfAnotherVersion) {
   const CheckResult result =
-      check("pp2.pipedream-mb4-clip_off",
-            of_rank(0, [](Rows& rows) { row_of(rows, "B", 3)->version = 0; }));
+      schedule_of("pp2.pipedream-mb4-clip_off",
+                  of_rank(0, [](Rows& rows) { row_of(rows, "B", 3)->version = 0; }));
 
-  const CheckResult flushed = check("pp2.1f1b-mb2-steps2", of_rank(0, [](Rows& rows) {
-                                      std::find_if(rows.rbegin(), rows.rend(), [](const auto& row) {
-                                        return row.kind == "F";
-                                      })->version = 0;
-                                    }));
+  const CheckResult flushed =
+      schedule_of("pp2.1f1b-mb2-steps2", of_rank(0, [](Rows& rows) {
+                    std::find_if(rows.rbegin(), rows.rend(), [](const auto& row) {
+                      return row.kind == "F";
+                    })->version = 0;
+                  }));
 
   EXPECT_THAT(result.findings.at(0).text,
               HasSubstr("B of chunk 0 mb 3 used weights of version 0, 2 was due"));
@@ -243,11 +168,11 @@ TEST(ScheduleCheck, DivergesForActionsThatDoNotExist) {
   for (const auto& [kind, chunk, mb] :
        {std::tuple("G", 0, 0), std::tuple("F", 2, 0), std::tuple("B", 1, 3),
         std::tuple("send_F", 1, 0), std::tuple("recv_F", 0, 0)}) {
-    const CheckResult result = check("pp2.1f1b-mb3-steps1", of_rank(1, [&](Rows& rows) {
-                                       rows[2].kind = kind;
-                                       rows[2].chunk = chunk;
-                                       rows[2].mb = mb;
-                                     }));
+    const CheckResult result = schedule_of("pp2.1f1b-mb3-steps1", of_rank(1, [&](Rows& rows) {
+                                             rows[2].kind = kind;
+                                             rows[2].chunk = chunk;
+                                             rows[2].mb = mb;
+                                           }));
 
     EXPECT_EQ(
         result.findings.at(0).text,
@@ -256,10 +181,11 @@ TEST(ScheduleCheck, DivergesForActionsThatDoNotExist) {
 }
 
 TEST(ScheduleCheck, DivergesWhenAListOrALedgerIsMissing) {
-  const CheckResult step =
-      check("pp2.1f1b-mb3-steps2", of_rank(0, [](Rows& rows) { rows.resize(rows.size() / 2); }));
-  const CheckResult rank = check("pp2.1f1b-mb3", of_rank(1, [](Rows& rows) { rows.clear(); }));
-  const CheckResult all = check("pp2.1f1b-mb3", [](int, Rows& rows) { rows.clear(); });
+  const CheckResult step = schedule_of(
+      "pp2.1f1b-mb3-steps2", of_rank(0, [](Rows& rows) { rows.resize(rows.size() / 2); }));
+  const CheckResult rank =
+      schedule_of("pp2.1f1b-mb3", of_rank(1, [](Rows& rows) { rows.clear(); }));
+  const CheckResult all = schedule_of("pp2.1f1b-mb3", [](int, Rows& rows) { rows.clear(); });
 
   EXPECT_EQ(step.findings.at(0).text, "2 lists that end with a step were due, the ledger has 1");
   EXPECT_EQ(rank.findings.at(0).rank, 1);
@@ -269,9 +195,9 @@ TEST(ScheduleCheck, DivergesWhenAListOrALedgerIsMissing) {
 
 TEST(ScheduleCheck, OfAForeignCandidateIsNotCompared) {
   const CheckResult without =
-      check("pp2.1f1b-mb3", [](int, Rows& rows) { rows.clear(); }, {.foreign = true});
+      schedule_of("pp2.1f1b-mb3", [](int, Rows& rows) { rows.clear(); }, {.foreign = true});
   const CheckResult with =
-      check("pp2.1f1b-mb3", [](int, Rows& rows) { rows.pop_back(); }, {.foreign = true});
+      schedule_of("pp2.1f1b-mb3", [](int, Rows& rows) { rows.pop_back(); }, {.foreign = true});
 
   for (const CheckResult* result : {&without, &with}) {
     EXPECT_EQ(result->verdict, Verdict::conforms);
