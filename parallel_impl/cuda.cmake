@@ -13,8 +13,12 @@ endif()
 
 # What g++ compiles, with the toolkit's headers.
 set(meshparity_cuda_sources
-  backend/cuda_backend.cpp backend/cuda_device.cpp backend/cuda_product.cpp
-  comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp train_on_cuda.cpp)
+  backend/cuda_backend.cpp backend/cuda_checked_device.cpp backend/cuda_device.cpp
+  backend/cuda_product.cpp backend/kernel_checks.cpp check_kernels.cpp
+  comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp train_on_cuda.cpp
+  worker/cuda_jobs.cpp)
+set(meshparity_nccl_sources
+  comm/nccl_buffers.cpp comm/nccl_comm.cpp comm/nccl_group.cpp comm/nccl_puts.cpp)
 
 if(meshparity_cuda)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: machines with GPUs are built for sm_80 and sm_90")
@@ -29,6 +33,23 @@ if(meshparity_cuda)
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false -Werror=all-warnings
       -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror,-ffp-contract=off>
     $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+  add_executable(meshparity-worker-cuda worker_cuda_main.cpp cuda/cuda_machine.cpp)
+  target_link_libraries(meshparity-worker-cuda PRIVATE parallel_impl_cuda)
+  add_executable(meshparity-check-kernels check_kernels_main.cpp)
+  target_link_libraries(meshparity-check-kernels PRIVATE parallel_impl_cuda)
+  add_dependencies(meshparity-workers meshparity-worker-cuda meshparity-check-kernels)
+  find_library(MESHPARITY_NCCL nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
+  find_path(MESHPARITY_NCCL_HEADERS nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  if(MPI_C_FOUND AND MESHPARITY_NCCL AND MESHPARITY_NCCL_HEADERS)
+    add_executable(meshparity-worker-cuda-mpi worker_cuda_mpi_main.cpp worker/nccl_case.cpp
+      ${meshparity_nccl_sources})
+    target_include_directories(meshparity-worker-cuda-mpi SYSTEM PRIVATE ${MESHPARITY_NCCL_HEADERS})
+    target_link_libraries(meshparity-worker-cuda-mpi PRIVATE parallel_impl_cuda parallel_impl_mpi
+      ${MESHPARITY_NCCL})
+    add_dependencies(meshparity-workers meshparity-worker-cuda-mpi)
+  else()
+    message(STATUS "cuda-mpi and cuda-nccl are not built: they need MPI and NCCL")
+  endif()
 else()
   message(STATUS "Machines with GPUs are not built: ${meshparity_no_cuda}")
 endif()
@@ -57,8 +78,24 @@ if(meshparity_cuda_headers)
   target_compile_options(parallel_impl_fake_cuda PRIVATE -ffp-contract=off)
   meshparity_test(cuda_calls_test ranks
     SOURCES backend/cuda_backend_test.cpp comm/cuda_suite.cpp comm/transport_failure_test.cpp
-      comm/transport_test.cpp train_on_cuda_test.cpp
+      comm/transport_test.cpp check_kernels_test.cpp train_on_cuda_test.cpp worker/cuda_jobs_test.cpp worker/small_case.cpp
     LIBS parallel_impl_fake_cuda parallel_impl_case_run)
+  target_compile_definitions(cuda_calls_test PRIVATE
+    MESHPARITY_KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/kernels"
+    MESHPARITY_MODELS="${PROJECT_SOURCE_DIR}/fixtures/models")
+  find_path(meshparity_nccl_headers nccl.h HINTS ${meshparity_cuda_headers})
+  if(meshparity_nccl_headers)
+    meshparity_test(nccl_calls_test ranks
+      SOURCES ${meshparity_nccl_sources} comm/nccl_comm_test.cpp
+        comm/nccl_failure_test.cpp comm/nccl_fake.cpp
+      LIBS parallel_impl_fake_cuda)
+    target_include_directories(nccl_calls_test SYSTEM PRIVATE ${meshparity_nccl_headers})
+  else()
+    add_test(NAME NcclCalls COMMAND ${CMAKE_COMMAND} -E echo
+      "Skipped: no header of NCCL here; install libnccl-dev")
+    set_tests_properties(NcclCalls PROPERTIES LABELS ranks
+      SKIP_REGULAR_EXPRESSION "Skipped: no header")
+  endif()
 else()
   add_test(NAME CudaCalls COMMAND ${CMAKE_COMMAND} -E echo
     "Skipped: no headers of CUDA here; install the CUDA toolkit")

@@ -28,9 +28,15 @@ bool is_floating(ElementType type) {
 NcclComm::NcclComm(NcclSide side, CudaStream& stream, NcclChoice choice)
     : Comm(), side_(side), stream_(stream), choice_(std::move(choice)) {}
 
+// What was sent must have gone before its buffers do; a failure ends that wait.
 NcclComm::~NcclComm() {
-  pending_.clear();
-  sent_.clear();
+  try {
+    for (const Call& call : sent_) {
+      await_end(call);
+    }
+  } catch (const std::exception& error) {
+    poison(error.what());
+  }
 }
 
 void NcclComm::poison(const std::string& why) {
@@ -107,12 +113,13 @@ void NcclComm::leave_note(const Collective& request) {
 }
 
 NcclGroup& NcclComm::group_of(const Collective& request, const CollectiveRow& row) {
-  const auto [place, fresh] =
-      groups_.try_emplace({request.group.ranks, is_pairwise(request)}, nullptr);
-  if (fresh) {
-    place->second = std::make_unique<NcclGroup>(side_, request.group, row);
+  const std::pair key{request.group.ranks, is_pairwise(request)};
+  const auto known = groups_.find(key);
+  if (known != groups_.end()) {
+    return *known->second;
   }
-  return *place->second;
+  auto group = std::make_unique<NcclGroup>(side_, request.group, row);
+  return *groups_.emplace(key, std::move(group)).first->second;
 }
 
 CudaStream& NcclComm::stream_of(const Collective& request) {
@@ -163,12 +170,11 @@ void NcclComm::forget_ended_sends() {
   std::erase_if(sent_, [](const Call& call) { return call.end->passed("looking after a send"); });
 }
 
-void NcclComm::finish(Call& call) {
+void NcclComm::await_end(const Call& call) {
   const std::string doing = fmt::format("{}, waiting on the GPU for {}", side_.state.name(rank()),
                                         describe_call(call.row));
   call.group->await([&] { return call.end->passed(doing.c_str()); }, call.row,
                     "waiting on the GPU");
-  call.buffers->bring_back();
 }
 
 void NcclComm::transport_wait(Ticket ticket) {
@@ -177,7 +183,8 @@ void NcclComm::transport_wait(Ticket ticket) {
   pending_.erase(found);
   guarded([&] {
     if (call.waits) {
-      finish(call);
+      await_end(call);
+      call.buffers->bring_back();
     } else {
       sent_.push_back(std::move(call));
     }

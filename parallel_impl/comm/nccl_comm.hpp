@@ -60,7 +60,7 @@ class NcclComm final : public Comm {
   void put_ordered(const Collective& on_gpu, Call& call);
   void add_in_order(const Payload& parts, const Payload& out);
   void forget_ended_sends();
-  void finish(Call& call);
+  void await_end(const Call& call);
   template <class Body>
   void guarded(const Body& body);
 

@@ -11,7 +11,6 @@ namespace meshparity {
 namespace {
 
 constexpr std::chrono::microseconds kBreath{50};
-constexpr int kChannels = 2;  // fixed, because the order of NCCL's sums may depend on it
 
 /// Made by the group's first rank and told to all over the host.
 ncclUniqueId shared_id(Comm& host, const CommGroup& group) {
@@ -34,12 +33,18 @@ ncclUniqueId shared_id(Comm& host, const CommGroup& group) {
 
 }  // namespace
 
+std::string nccl_version() {
+  int version = 0;
+  ncclGetVersion(&version);
+  return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
 NcclGroup::NcclGroup(NcclSide side, const CommGroup& group, const CollectiveRow& row)
     : side_(side) {
   const ncclUniqueId id = shared_id(side_.host, group);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  config.minCTAs = config.maxCTAs = kChannels;
+  config.minCTAs = config.maxCTAs = kNcclChannels;
   const ncclResult_t result =
       ncclCommInitRankConfig(&comm_, group.size(), id, group.index, &config);
   try {

@@ -5,12 +5,18 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "parallel_impl/comm/comm.hpp"
 #include "parallel_impl/comm/world_state.hpp"
 
 namespace meshparity {
+
+/// Of every communicator: fixed, because the order of NCCL's sums depends on it.
+inline constexpr int kNcclChannels = 2;
+/// "NCCL 2.28.9"
+std::string nccl_version();
 
 /// What stands beside NCCL: where ranks meet on the host, and what they know of each other.
 struct NcclSide {

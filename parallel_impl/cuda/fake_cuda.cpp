@@ -1,8 +1,9 @@
 // The functions of the CUDA runtime that the program uses, over a GPU that is none.
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstring>
-#include <memory>
+#include <thread>
 #include <vector>
 
 #include "parallel_impl/cuda/fake_gpu.hpp"
@@ -61,13 +62,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  const cudaError_t status = enter("cudaStreamSynchronize");
-  return status == cudaSuccess ? FakeGpu::get().drain(stream) : status;
+  cudaError_t status = enter("cudaStreamSynchronize");
+  status = status == cudaSuccess ? FakeGpu::get().drain(stream) : status;
+  while (status == cudaErrorNotReady && !FakeGpu::get().is_standing_still()) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    status = FakeGpu::get().drain(stream);
+  }
+  return status;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   const cudaStream_t other = event_of(event).stream;
-  FakeGpu::get().begin(stream, [other] { FakeGpu::get().drain(other); });
+  FakeGpu::get().begin(
+      stream, [] {}, [other] { return FakeGpu::get().drain(other) != cudaErrorNotReady; });
   return enter("cudaStreamWaitEvent");
 }
 
@@ -99,8 +106,13 @@ cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t) {
 
 // In the order of the stream: what was begun before still has the memory.
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
-  FakeGpu::get().drain(stream);
-  return FakeGpu::get().release(data) ? enter("cudaFreeAsync") : cudaErrorInvalidValue;
+  FakeGpu::get().begin(stream, [data] { FakeGpu::get().release(data); });
+  return enter("cudaFreeAsync");
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+  attributes->type = FakeGpu::get().owns(data) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  return enter("cudaPointerGetAttributes");
 }
 
 cudaError_t cudaMallocHost(void** data, size_t bytes) {

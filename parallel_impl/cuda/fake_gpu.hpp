@@ -5,7 +5,9 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -28,6 +30,7 @@ class FakeGpu {
   void fail_in_launch(int nth, cudaError_t code);
   /// Nothing that lies in streams from now on is ever done.
   void stand_still() { stands_still_ = true; }
+  bool is_standing_still() const { return stands_still_; }
   void set_devices(int count) { devices_ = count; }
 
   int calls(const std::string& function);
@@ -36,13 +39,15 @@ class FakeGpu {
   // What the fakes are made of. Every function counts itself first and returns what is not 0.
   int enter(const std::string& function);
   cudaError_t launch(cudaStream_t stream, std::function<void()> work);
-  void begin(cudaStream_t stream, std::function<void()> work);
-  /// Does all that lies in the stream. cudaErrorNotReady when it stands still.
+  /// `ready`, asked with the memory open, holds a stream up for other streams; null: at once.
+  void begin(cudaStream_t stream, std::function<void()> work, std::function<bool()> ready = {});
+  /// Does all that lies in the stream, as far as it is ready; work of other streams only where this
+  /// one is held up. cudaErrorNotReady when something is left.
   cudaError_t drain(cudaStream_t stream);
   cudaStream_t make_stream();
   void end_stream(cudaStream_t stream);
   void* allocate(std::size_t bytes);
-  bool release(void* data);
+  void release(void* data);
   bool owns(const void* data) const;
   void* allocate_pinned(std::size_t bytes);
   void release_pinned(void* data);
@@ -54,10 +59,15 @@ class FakeGpu {
     int left;
     int code;
   };
-  using Queue = std::vector<std::function<void()>>;
+  struct Work {
+    std::function<void()> run;
+    std::function<bool()> ready;
+  };
+  using Queue = std::deque<Work>;
   FakeGpu();
   ~FakeGpu();
   void open(bool readable);
+  bool advance(cudaStream_t stream);
 
   std::recursive_mutex lock_;
   std::byte* arena_ = nullptr;
@@ -74,7 +84,7 @@ class FakeGpu {
   cudaError_t sticky_ = cudaSuccess;
   std::size_t streams_made_ = 0;
   int devices_ = 1;
-  bool stands_still_ = false;
+  std::atomic<bool> stands_still_ = false;
 };
 
 }  // namespace meshparity

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <thread>
 
 #include "fixtures/error.hpp"
-#include "parallel_impl/comm/mpi_comm.hpp"
 #include "parallel_impl/worker/event_log.hpp"
 
 namespace meshparity {
@@ -26,6 +26,8 @@ class MpiJobs {
  private:
   std::optional<LoadedCase> load(std::size_t number, const Job& job);
   void compute(std::size_t number, const LoadedCase& loaded);
+  void compute_rank(const LoadedCase& loaded, MpiWorld& world, MpiComm& comm, BoardWriter& board,
+                    RankEvidence& evidence);
   void fail(std::size_t number, const RankFailure& failure);
   [[noreturn]] void end_launch(std::size_t number, const RankFailure& failure);
   bool speaks() const { return launch_.session.rank() == 0; }
@@ -35,10 +37,14 @@ class MpiJobs {
   bool any_failed_ = false;
 };
 
-LoadedCase load_for(const Job& job, int processes) {
+LoadedCase load_for(const Job& job, const std::vector<Machine>& machines, int processes) {
   LoadedCase loaded = load_case(job);
-  if (loaded.spec.machine != Machine::host_mpi) {
-    throw UsageError(fmt::format("{}: this program runs host-mpi", job.case_id));
+  if (std::find(machines.begin(), machines.end(), loaded.spec.machine) == machines.end()) {
+    std::string names;
+    for (const Machine machine : machines) {
+      names += fmt::format("{}{}", names.empty() ? "" : " and ", machine_name(machine));
+    }
+    throw UsageError(fmt::format("{}: this program runs {}", job.case_id, names));
   }
   if (loaded.spec.mesh.world_size() != processes) {
     throw UsageError(fmt::format("{}: {} ranks, but mpirun was given -np {}", job.case_id,
@@ -52,7 +58,7 @@ std::optional<LoadedCase> MpiJobs::load(std::size_t number, const Job& job) {
   std::optional<LoadedCase> loaded;
   std::string why;
   try {
-    loaded = load_for(job, launch_.session.size());
+    loaded = load_for(job, launch_.machines, launch_.session.size());
   } catch (const std::exception& error) {
     why = error.what();
   }
@@ -86,7 +92,7 @@ void MpiJobs::compute(std::size_t number, const LoadedCase& loaded) {
   MpiComm comm(world, completion_of(loaded));
   try {
     RankEvidence evidence = empty_evidence(loaded, world.rank());
-    run_rank(loaded, launch_.body, comm, board, evidence);
+    compute_rank(loaded, world, comm, board, evidence);
     world.end();
     const std::int64_t left = world.await_all(comm.messages_balance());
     if (left != 0) {
@@ -101,6 +107,15 @@ void MpiJobs::compute(std::size_t number, const LoadedCase& loaded) {
   if (speaks()) {
     log_.done(number, std::chrono::duration<double>(Clock::now() - start).count());
   }
+}
+
+void MpiJobs::compute_rank(const LoadedCase& loaded, MpiWorld& world, MpiComm& comm,
+                           BoardWriter& board, RankEvidence& evidence) {
+  const OverMpi over = launch_.over ? launch_.over(comm, world, loaded.spec) : OverMpi();
+  if (!over.determinism.empty()) {
+    evidence.header.determinism = over.determinism;
+  }
+  run_rank(loaded, launch_.body, over.comm == nullptr ? comm : *over.comm, board, evidence);
 }
 
 void MpiJobs::fail(std::size_t number, const RankFailure& failure) {
