@@ -50,21 +50,34 @@ class TrainOnCuda : public testing::Test {
   }
 };
 
-TEST_F(TrainOnCuda, GivesTheBitsOfTheHostOnEveryKindOfLayout) {
+void expect_bits_of_the_host(const std::string& layout) {
+  const CaseRun host = run_whole_case(layout + ".host-threads", Level::all);
+  const CaseRun gpu = run_whole_case(layout + ".cuda-threads", Level::all, train_on_cuda);
+
+  EXPECT_THAT(gpu.complaints, IsEmpty()) << layout;
+  EXPECT_EQ(gpu.records.size(), host.records.size()) << layout;
+  EXPECT_THAT(differing(host, gpu, "step"), IsEmpty()) << layout;
+  EXPECT_THAT(unlike_locals(host, gpu), IsEmpty()) << layout;
+  EXPECT_EQ(gpu.collectives.front().size(), host.collectives.front().size()) << layout;
+}
+
+TEST_F(TrainOnCuda, GivesTheBitsOfTheHostOnEveryKindOfModel) {
   for (const char* layout : {"gpt-micro.single.plain.fp64", "gpt-micro.dp2-tp2.sp-mb2.fp64",
                              "llama-micro.tp4.momentum-lscale-steps2.fp32",
                              "mixed-micro.tp2.sp-sgd-eager-steps1.fp32"}) {
-    const CaseRun host = run_whole_case(std::string(layout) + ".host-threads", Level::all);
-    const CaseRun gpu =
-        run_whole_case(std::string(layout) + ".cuda-threads", Level::all, train_on_cuda);
-
-    EXPECT_THAT(gpu.complaints, IsEmpty()) << layout;
-    EXPECT_EQ(gpu.records.size(), host.records.size()) << layout;
-    EXPECT_THAT(differing(host, gpu, "step"), IsEmpty()) << layout;
-    EXPECT_THAT(unlike_locals(host, gpu), IsEmpty()) << layout;
-    EXPECT_EQ(gpu.collectives.front().size(), host.collectives.front().size()) << layout;
+    expect_bits_of_the_host(layout);
   }
   EXPECT_GT(FakeGpu::get().calls("cublasGemmEx"), 0);
+}
+
+TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInPipelinesUnderZeROWithMastersAndRecomputation) {
+  for (const char* layout :
+       {"gpt-micro.dp2-pp2.1f1b-mb2-zero2-steps1.fp64",
+        "gpt-micro.pp2.zbh1-mb2-rc_full-steps1.fp64",
+        "llama-micro.dp2.mb2-zero3-bucket4-steps2.fp64", "gpt-micro.dp2.zero3_param-steps1.fp64",
+        "gpt-micro.tp2.rc_selective-master64-steps2.fp32"}) {
+    expect_bits_of_the_host(layout);
+  }
 }
 
 TEST_F(TrainOnCuda, AFixedProductIsOurOwnKernel) {
