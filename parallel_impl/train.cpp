@@ -1,7 +1,5 @@
 #include "parallel_impl/train.hpp"
 
-#include <fmt/format.h>
-
 #include "fixtures/error.hpp"
 #include "parallel_impl/loss_sum.hpp"
 #include "parallel_impl/optimizer/step_update.hpp"
@@ -55,6 +53,7 @@ class Training {
             params_, values_),
         runner_({context.spec, context.inputs, stages_, parts_, params_, context.recorder, loss_,
                  log_, update_.sums()}) {
+    parts_.is_short = context.spec.precision == Precision::bf16;
     if (context.spec.recompute == Recompute::selective) {
       work_.words = words_.buffer(*backend_, MemoryTag::buffer, work_.probs.count());
     }
@@ -153,10 +152,10 @@ void train(const RankContext& context) {
     case Precision::fp64:
       return train_in<double>(context);
     case Precision::fp32:
+    case Precision::bf16:
       return train_in<float>(context);
-    default:
-      throw NotBuiltYet(fmt::format("precision {}: only fp64 and fp32 are built",
-                                    precision_name(context.spec.precision)));
+    case Precision::tf32:
+      throw NotBuiltYet("precision tf32: only machines with CUDA have it");
   }
 }
 

@@ -19,6 +19,7 @@ class BackendOn final : public Backend<T> {
   void run(const AddInto<T>& kernel) override { device_.launch(kernel); }
   void run(const AddQuotient<T>& kernel) override { device_.launch(kernel); }
   void run(const Copy<T>& kernel) override { device_.launch(kernel); }
+  void run(const RoundedCopy<T>& kernel) override { device_.launch(kernel); }
   void run(const Divide<T>& kernel) override { device_.launch(kernel); }
   void run(const ColumnSum<T>& kernel) override { device_.launch(kernel); }
   void run(const LayerNormForward<T>& kernel) override { device_.launch(kernel); }

@@ -3,6 +3,7 @@
 // sequence, kv_heads * head_dim]; scores and probabilities are [samples, heads, sequence,
 // sequence]. Dropout falls on the probabilities.
 #pragma once
+#include "parallel_impl/kernels/bfloat16.cuh"
 #include "parallel_impl/kernels/dropout.cuh"
 #include "parallel_impl/kernels/group.cuh"
 
@@ -58,7 +59,8 @@ struct AttentionForward {
   AttentionShape shape;
   double scale;  // not rounded to T: it would be the same error in every score
   DropoutRule<T> rule;
-  int ahead = 0;  // keys beyond its own that a query sees: a planted fault
+  int ahead = 0;          // keys beyond its own that a query sees: a planted fault
+  bool is_short = false;  // weights meet the values as bfloat16
 
   int groups() const { return shape.samples * shape.heads * shape.sequence; }
 
@@ -85,7 +87,8 @@ struct AttentionForward {
     const int last = last_seen(query);
     for_lanes(group, shape.head_dim, [&](int c) { out[c] = 0; });
     for (int j = 0; j <= last; ++j) {
-      const T p = drawn == nullptr ? row[j] : rule.apply(row[j], drawn[j]);
+      const T weight = drawn == nullptr ? row[j] : rule.apply(row[j], drawn[j]);
+      const T p = is_short ? nearest_bfloat16(weight) : weight;
       for_lanes(group, shape.head_dim,
                 [&](int c) { out[c] += p * value[j * shape.kv_stride() + c]; });
     }
@@ -170,6 +173,7 @@ struct AttentionBackward {
   AttentionShape shape;
   double scale;  // not rounded to T: it would be the same error in every score
   DropoutRule<T> rule;
+  bool is_short = false;  // weights and gradients of scores are bfloat16
 
   int groups() const { return shape.samples * shape.kv_heads; }
 
@@ -195,7 +199,8 @@ struct AttentionBackward {
       const T shared = dot(grad_context + token, context + token, shape.head_dim);
       for (int j = 0; j <= i; ++j) {
         const int at = square(pair) + i * shape.sequence + j;
-        grad_probs[at] = probs[at] * (grad_probs[at] - shared);
+        const T dz = probs[at] * (grad_probs[at] - shared);
+        grad_probs[at] = is_short ? nearest_bfloat16(dz) : dz;
       }
     });
   }
@@ -220,7 +225,8 @@ struct AttentionBackward {
       for (int i = j; i < shape.sequence; ++i) {
         const int at = square(pair) + i * shape.sequence + j;
         const int token = shape.origin(pair) + i * shape.stride();
-        const T p = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
+        const T weight = words == nullptr ? probs[at] : rule.apply(probs[at], words[at]);
+        const T p = is_short ? nearest_bfloat16(weight) : weight;
         add(grad_k + at_key, grad_probs[at], q + token);
         add(grad_v + at_key, p, grad_context + token);
       }

@@ -125,6 +125,9 @@ void AttentionLayer<T>::project(const Tensor<T>& x, Saved& saved) const {
   if (parts_.faults.fires("keys_turned_twice", layer_)) {
     k_transform_.forward(k, saved.k_transform);
   }
+  for (const Tensor<T>& made : {q, k, v}) {
+    parts_.pass_on(made);
+  }
   parts_.records.heads(Phase::forward, name("q"), q);
   parts_.records.kv_heads(Phase::forward, name("k"), k, parts_.extent.kv_copies);
   parts_.records.kv_heads(Phase::forward, name("v"), v, parts_.extent.kv_copies);
@@ -138,7 +141,8 @@ void AttentionLayer<T>::attend(const BatchPlace& place, Saved& saved) const {
       saved.q.data(), saved.k.data(), saved.v.data(), sink_ == nullptr ? nullptr : sink_->value,
       words(saved).get(), probs(saved).data(), sink_probs(saved).data(), saved.context.data(),
       shape(), scale(), parts_.words.template rule<T>(),
-      parts_.faults.fires("causal_ahead", layer_) ? 1 : 0});
+      parts_.faults.fires("causal_ahead", layer_) ? 1 : 0, parts_.is_short});
+  parts_.pass_on(matrix_in(saved.context, extent.rows, shard(1)));
 }
 
 template <class T>
@@ -172,6 +176,7 @@ void AttentionLayer<T>::backward(const BatchPlace& place, const Tensor<T>& grad_
   out_.bias_grad(grad_out);
   saved.grad_rows = out_.all_rows_of(place, grad_out, saved.kept_rows);
   out_.input_grad(saved.grad_rows, grad_context);
+  parts_.pass_on(grad_context);
   parts_.records.heads(Phase::backward, name("context"), grad_context);
   attend_backward(saved);
   transforms_backward(place, saved);
@@ -198,10 +203,13 @@ void AttentionLayer<T>::attend_backward(Saved& saved) const {
       Phase::backward, name("probs"),
       matrix_in(work.grad_scores, parts_.extent.rows * parts_.extent.heads, shard(0)));
   const Grads out = grads(saved);
-  parts_.backend.run(AttentionBackward<T>{saved.q.data(), saved.k.data(), probs(saved).data(),
-                                          saved.context.data(), work.grad_context.data(),
-                                          words(saved).get(), work.grad_scores.data(), out.q.data,
-                                          out.k.data, out.v.data, shape(), scale(), rule});
+  parts_.backend.run(AttentionBackward<T>{
+      saved.q.data(), saved.k.data(), probs(saved).data(), saved.context.data(),
+      work.grad_context.data(), words(saved).get(), work.grad_scores.data(), out.q.data, out.k.data,
+      out.v.data, shape(), scale(), rule, parts_.is_short});
+  for (const Tensor<T>& made : {out.q, out.k, out.v}) {
+    parts_.pass_on(made);
+  }
 }
 
 /// At level all the record needs the sum over the ranks that hold the same key head, which nothing

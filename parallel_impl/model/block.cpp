@@ -69,6 +69,7 @@ Tensor<T> Block<T>::attention_half(const BatchPlace& place, const Tensor<T>& x, 
   Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
   Tensor<T> out = matrix_in(saved.residual, x.rows, parts_.stream());
   norm1_.forward(x, normed, saved.norm1);
+  parts_.pass_on(normed);
   parts_.records.features(Phase::forward, name("norm1"), normed);
   attention_.forward(place, normed, branch, saved.attention);
   parts_.words.fill_hidden(WordOp::attention_residual_dropout, layer_, place, parts_.extent.stream,
@@ -76,6 +77,7 @@ Tensor<T> Block<T>::attention_half(const BatchPlace& place, const Tensor<T>& x, 
   branch.demand(parts_.stream());
   parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words1.get(), out.data,
                                         out.count(), parts_.words.template rule<T>()});
+  parts_.pass_on(out);
   parts_.records.features(Phase::forward, name("attn.residual"), out);
   return out;
 }
@@ -86,6 +88,7 @@ Tensor<T> Block<T>::mlp_half(const BatchPlace& place, const Tensor<T>& x, Saved&
   Tensor<T> branch = matrix_in(parts_.work.branch, x.rows, part());
   Tensor<T> out = matrix_in(saved.out, x.rows, parts_.stream());
   norm2_.forward(x, normed, saved.norm2);
+  parts_.pass_on(normed);
   parts_.records.features(Phase::forward, name("norm2"), normed);
   mlp_.forward(place, normed, branch, saved.mlp);
   parts_.words.fill_hidden(WordOp::mlp_residual_dropout, layer_, place, parts_.extent.stream,
@@ -93,6 +96,7 @@ Tensor<T> Block<T>::mlp_half(const BatchPlace& place, const Tensor<T>& x, Saved&
   branch.demand(parts_.stream());
   parts_.backend.run(ResidualDropout<T>{x.data, branch.data, saved.words2.get(), out.data,
                                         out.count(), parts_.words.template rule<T>()});
+  parts_.pass_on(out);
   parts_.records.features(Phase::forward, name("out"), out);
   return out;
 }
@@ -116,9 +120,11 @@ void Block<T>::mlp_half_backward(const BatchPlace& place, Tensor<T>& grad, Saved
                                 parts_.words.template rule<T>()});
   parts_.records.features(Phase::backward, name("mlp.out"), branch);
   mlp_.backward(place, branch, back, saved.mlp);
+  parts_.pass_on(back);
   parts_.records.features(Phase::backward, name("norm2"), back);
   norm2_.backward(back, saved.norm2);
   parts_.backend.run(AddInto<T>{back.data, grad.data, grad.count()});
+  parts_.pass_on(grad);
 }
 
 template <class T>
@@ -129,9 +135,11 @@ void Block<T>::attention_half_backward(const BatchPlace& place, Tensor<T>& grad,
                                 parts_.words.template rule<T>()});
   parts_.records.features(Phase::backward, name("attn.out"), branch);
   attention_.backward(place, branch, back, saved.attention);
+  parts_.pass_on(back);
   parts_.records.features(Phase::backward, name("norm1"), back);
   norm1_.backward(back, saved.norm1);
   parts_.backend.run(AddInto<T>{back.data, grad.data, grad.count()});
+  parts_.pass_on(grad);
 }
 
 template <class T>

@@ -126,6 +126,7 @@ void ChunkModel<T>::head_forward(const MicroBatch<T>& batch, const Tensor<T>& x,
   parts_.beat();
   Tensor<T> normed = matrix_in(saved.head->normed, x.rows, parts_.stream());
   norm_->forward(x, normed, saved.head->norm);
+  parts_.pass_on(normed);
   parts_.records.features(Phase::forward, "final_norm", normed);
   loss_->forward(batch, normed, saved.head->loss);
 }
@@ -160,8 +161,10 @@ void ChunkModel<T>::head_backward(const MicroBatch<T>& batch, Tensor<T>& grad, S
   parts_.beat();
   grad.tp = part();
   loss_->backward(batch, grad, saved.head->loss);
+  parts_.pass_on(grad);
   parts_.records.features(Phase::backward, "final_norm", grad);
   norm_->backward(grad, saved.head->norm);
+  parts_.pass_on(grad);
   if (!parts_.splits_backward) {
     saved.head.reset();
   } else {

@@ -83,6 +83,7 @@ void MlpLayer<T>::activate(const Tensor<T>& x, Saved& saved) const {
     parts_.backend.run(GeluForward<T>{up.data, act.data, act.count()});
   }
   parts_.records.features(Phase::forward, name("up"), up);
+  parts_.pass_on(act);
   parts_.records.features(Phase::forward, name("act"), act);
 }
 
@@ -106,6 +107,7 @@ void MlpLayer<T>::backward(const BatchPlace& place, const Tensor<T>& grad_out, T
   down_.bias_grad(grad_out);
   saved.grad_rows = down_.all_rows_of(place, grad_out, saved.kept_rows);
   down_.input_grad(saved.grad_rows, grad);
+  parts_.pass_on(grad);
   parts_.records.features(Phase::backward, name("act"), grad);
   activate_backward(saved);
   if (!parts_.splits_backward) {

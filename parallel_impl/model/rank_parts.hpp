@@ -90,11 +90,19 @@ struct RankParts {
   ValueGather<T>* values = nullptr;  // null in unit tests: values are always there
   /// A forward pass that repeats one for its backward pass: it records nothing.
   bool repeats = false;
+  /// What passes from one operation to another is rounded to bfloat16.
+  bool is_short = false;
 
   /// Of the activations between tensor-parallel regions.
   TpState stream() const { return extent.cuts_rows ? shard(0) : rep(); }
   std::int64_t stream_count() const {
     return static_cast<std::int64_t>(extent.stream.count) * model.hidden;
+  }
+  /// The values leave the operation that made them.
+  void pass_on(const Tensor<T>& values) const {
+    if (is_short) {
+      backend.run(RoundedCopy<T>{values.data, values.data, values.count()});
+    }
   }
   void beat() const {
     if (board != nullptr) {

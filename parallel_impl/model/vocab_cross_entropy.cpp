@@ -43,6 +43,7 @@ void VocabCrossEntropy<T>::forward(const MicroBatch<T>& batch, const Tensor<T>& 
       all_rows(parts_, normed, parts_.work.gathered, site_in(batch.place(), -1, "head", "forward"));
   Tensor<T> logits = matrix_in(saved.logits, x.rows, shard(1));
   parts_.backend.run(product_with_transposed(x, head_.value, logits));
+  parts_.pass_on(logits);
   parts_.records.vocabulary(Phase::forward, "logits", logits, slice_);
 
   Tensor<T> top = matrix_in(saved.row_max, x.rows, part());
@@ -82,6 +83,7 @@ void VocabCrossEntropy<T>::backward(const MicroBatch<T>& batch, Tensor<T>& grad_
   parts_.backend.run(LogitGrad<T>{grad.data, saved.row_max.data(), saved.sums.data(),
                                   batch.labels(), batch.seeds(), grad.data, grad.rows, slice_,
                                   smoothing_});
+  parts_.pass_on(grad);
   parts_.records.vocabulary(Phase::backward, "logits", grad, slice_);
   if (!parts_.splits_backward) {
     weight_backward(batch.place(), saved);

@@ -26,6 +26,7 @@ Tensor<T> VocabEmbedding<T>::forward(const MicroBatch<T>& batch, Saved& saved) c
   parts_.words.fill_hidden(WordOp::embedding_dropout, 0, place, parts_.extent.stream, saved.words);
   parts_.backend.run(Dropout<T>{out.data, saved.words.get(), out.data, out.count(),
                                 parts_.words.template rule<T>()});
+  parts_.pass_on(out);
   return out;
 }
 

@@ -34,6 +34,7 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
                         Parameters<T>& params)
     : kind_(spec.optimizer),
       has_masters_(spec.master64),
+      is_short_(spec.precision == Precision::bf16),
       model_(model),
       backend_(backend),
       params_(params),
@@ -43,12 +44,29 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
     const OwnPart<T>& own = params.all()[index].own;
     put(own.value, wide_.at(&Part<double>::master, places_[index]), own.count);
   }
+  if (is_short_) {
+    begin_masters();
+  }
+}
+
+/// The masters take the initial values, of which weights keep what bfloat16 holds.
+template <class T>
+void Optimizer<T>::begin_masters() {
+  for (std::size_t index = 0; index < params_.all().size(); ++index) {
+    const Param<T>& param = params_.all()[index];
+    if (!param.shares_value) {
+      put(param.own.value, plain_.at(&Part<T>::master, places_[index]), param.own.count);
+      backend_.run(RoundedCopy<T>{param.own.value, param.own.value, param.own.count});
+      const int whole = param.value == nullptr ? 0 : param.count();
+      backend_.run(RoundedCopy<T>{param.value, param.value, whole});
+    }
+  }
 }
 
 template <class T>
 template <class S>
 void Optimizer<T>::allocate(OptimizerState<S>& state) {
-  if (has_masters_) {
+  if (has_masters_ || is_short_) {
     state.kinds.push_back(&Part<S>::master);
   }
   if (kind_ != OptimizerKind::sgd) {
@@ -89,17 +107,29 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
     if (params_.all()[index].shares_value) {
       continue;
     }
-    switch (kind_) {
-      case OptimizerKind::adamw:
-        adamw(index, clip, faults);
-        break;
-      case OptimizerKind::sgd:
-        sgd(index, clip);
-        break;
-      case OptimizerKind::momentum:
-        momentum(index, clip);
-        break;
+    update(index, clip, faults);
+    if (is_short_) {
+      const OwnPart<T>& own = params_.all()[index].own;
+      backend_.run(RoundedCopy<T>{theta(index), own.value, own.count});
     }
+  }
+}
+
+/// What is updated: the parameter itself, or its master.
+template <class T>
+T* Optimizer<T>::theta(std::size_t index) {
+  return is_short_ ? plain_.at(&Part<T>::master, places_[index]) : params_.all()[index].own.value;
+}
+
+template <class T>
+void Optimizer<T>::update(std::size_t index, double clip, FaultPlan* faults) {
+  switch (kind_) {
+    case OptimizerKind::adamw:
+      return adamw(index, clip, faults);
+    case OptimizerKind::sgd:
+      return sgd(index, clip);
+    case OptimizerKind::momentum:
+      return momentum(index, clip);
   }
 }
 
@@ -163,7 +193,7 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
     return backend_.run(MasterAdamW<T>{rule, param.own.grad, param.own.value});
   }
   AdamW<T> kernel = adamw_rule(index, plain_, clip);
-  kernel.theta = param.own.value;
+  kernel.theta = theta(index);
   kernel.grad = param.own.grad;
   if (faults != nullptr) {
     run_planted(kernel, *faults, backend_, param.spec.layer);
@@ -180,7 +210,7 @@ void Optimizer<T>::sgd(std::size_t index, double clip) {
     return backend_.run(
         MasterSgd<T>{{master, nullptr, own.count, clip, learning_rate()}, own.grad, own.value});
   }
-  backend_.run(Sgd<T>{own.value, own.grad, own.count, clip, static_cast<T>(learning_rate())});
+  backend_.run(Sgd<T>{theta(index), own.grad, own.count, clip, static_cast<T>(learning_rate())});
 }
 
 template <class T>
@@ -194,7 +224,7 @@ void Optimizer<T>::momentum(std::size_t index, double clip) {
         own.grad,
         own.value});
   }
-  backend_.run(Momentum<T>{own.value, own.grad, plain_.at(&Part<T>::moment1, places_[index]),
+  backend_.run(Momentum<T>{theta(index), own.grad, plain_.at(&Part<T>::moment1, places_[index]),
                            own.count, clip, static_cast<T>(learning_rate()),
                            static_cast<T>(model_.momentum)});
 }

@@ -11,7 +11,8 @@
 
 namespace meshparity {
 
-/// With `master64` it updates masters in double, with moments in double, from gradients in T; each
+/// In bf16 it updates masters in T; each parameter is its master, rounded to bfloat16. With
+/// `master64` it updates masters in double, with moments in double, from gradients in T; each
 /// parameter is its master, rounded once.
 template <class T>
 class Optimizer {
@@ -43,6 +44,9 @@ class Optimizer {
   void show(std::size_t index, OptimizerState<S>& state, bool late);
   template <class S>
   void put(const T* from, S* to, int count);
+  void begin_masters();
+  T* theta(std::size_t index);
+  void update(std::size_t index, double clip, FaultPlan* faults);
   void adamw(std::size_t index, double clip, FaultPlan* faults);
   template <class S>
   AdamW<S> adamw_rule(std::size_t index, OptimizerState<S>& state, double clip) const;
@@ -50,7 +54,8 @@ class Optimizer {
   void momentum(std::size_t index, double clip);
 
   OptimizerKind kind_;
-  bool has_masters_;
+  bool has_masters_;  // in double
+  bool is_short_;     // masters in T, parameters are what bfloat16 holds of them
   const ModelSpec& model_;
   Backend<T>& backend_;
   Parameters<T>& params_;
