@@ -98,10 +98,10 @@ struct RankParts {
   std::int64_t stream_count() const {
     return static_cast<std::int64_t>(extent.stream.count) * model.hidden;
   }
-  /// The values leave the operation that made them.
-  void pass_on(const Tensor<T>& values) const {
+  /// What an operation made leaves it.
+  void pass_on(const Tensor<T>& made) const {
     if (is_short) {
-      backend.run(RoundedCopy<T>{values.data, values.data, values.count()});
+      backend.run(RoundedCopy<T>{made.data, made.data, made.count()});
     }
   }
   void beat() const {
