@@ -14,7 +14,8 @@ class ParameterLaws {
       : inputs_(inputs),
         i_(i),
         name_(inputs.params()[i].name),
-        type_(step_type(inputs.spec.precision)),
+        type_(step_type(inputs.spec.master64 ? Precision::fp64 : inputs.spec.precision)),
+        gradient_type_(is_tied() ? step_type(inputs.spec.precision) : type_),
         laws_(laws) {}
 
   void standing() {
@@ -29,13 +30,13 @@ class ParameterLaws {
 
   void adamw() {
     add("moment1", Phase::moment1, [this](Law& law) {
-      const AdamwLaw numbers = adamw_numbers();
+      const AdamwLaw numbers = adamw_numbers(gradient_type_);
       law.row.derivation = numbers.moment1_derivation();
       each(inputs_.start(i_, Phase::moment1), inputs_.clipped_gradient(i_), law,
            [&](Wide m, Wide g) { return numbers.moment1(m, g); });
     });
     add("moment2", Phase::moment2, [this](Law& law) {
-      const AdamwLaw numbers = adamw_numbers();
+      const AdamwLaw numbers = adamw_numbers(gradient_type_);
       law.row.derivation = numbers.moment2_derivation();
       each(inputs_.start(i_, Phase::moment2), inputs_.clipped_gradient(i_), law,
            [&](Wide v, Wide g) { return numbers.moment2(v, g); });
@@ -46,7 +47,7 @@ class ParameterLaws {
   void momentum() {
     const ModelSpec& model = inputs_.problem.model();
     add("moment1", Phase::moment1, [&](Law& law) {
-      const MomentumLaw numbers{model.momentum, type_};
+      const MomentumLaw numbers{model.momentum, gradient_type_};
       law.row.derivation = numbers.derivation();
       each(inputs_.start(i_, Phase::moment1), inputs_.clipped_gradient(i_), law,
            [&](Wide m, Wide g) { return numbers.moment1(m, g); });
@@ -59,7 +60,7 @@ class ParameterLaws {
 
   void sgd() {
     add("update", inputs_.updated_phase(), [&](Law& law) {
-      descent(law, {inputs_.problem.model().sgd_learning_rate, 8, type_},
+      descent(law, {inputs_.problem.model().sgd_learning_rate, 8, gradient_type_},
               inputs_.clipped_gradient(i_));
     });
   }
@@ -74,6 +75,12 @@ class ParameterLaws {
   }
 
  private:
+  /// Two gradients are added before the update, in the computing type.
+  bool is_tied() const {
+    return inputs_.problem.model().tied_embeddings &&
+           (name_ == "embed.weight" || name_ == "head.weight");
+  }
+
   template <class Fill>
   void add(std::string law, Phase phase, Fill fill) {
     add_law(laws_, {std::move(law), name_, phase, inputs_.step(), "", ""}, fill);
@@ -102,7 +109,7 @@ class ParameterLaws {
          [&](Wide theta, Wide d) { return numbers.update(theta, d); });
   }
 
-  AdamwLaw adamw_numbers() {
+  AdamwLaw adamw_numbers(const StepType& type) {
     const ModelSpec& model = inputs_.problem.model();
     return {model.learning_rate,
             model.beta1,
@@ -110,11 +117,11 @@ class ParameterLaws {
             model.adam_epsilon,
             inputs_.params()[i_].decay ? model.weight_decay : 0,
             inputs_.steps_taken_before() + 1,
-            type_};
+            type};
   }
 
   void adamw_update(Law& law) {
-    const AdamwLaw numbers = adamw_numbers();
+    const AdamwLaw numbers = adamw_numbers(type_);
     law.row.derivation = numbers.update_derivation();
     const std::vector<double> theta = inputs_.start(i_, inputs_.updated_phase());
     const std::vector<double>& m = inputs_.candidate.now(Phase::moment1, name_);
@@ -127,7 +134,8 @@ class ParameterLaws {
   LawInputs& inputs_;
   std::size_t i_;
   const std::string& name_;
-  StepType type_;
+  StepType type_;           // of parameters and moments
+  StepType gradient_type_;  // of what a moment is moved by
   std::vector<Law>& laws_;
 };
 
