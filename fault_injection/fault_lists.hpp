@@ -18,5 +18,6 @@ std::vector<NamedFault> faults_of_sums();    // left out, done twice, in a wrong
 std::vector<NamedFault> faults_of_scales();  // divisors, dropout, the precision of numbers
 std::vector<NamedFault> faults_of_order();   // orders of sums, parts, updates; delays
 std::vector<NamedFault> faults_of_places();  // positions, masks, random words, shards
+std::vector<NamedFault> faults_of_shards();  // ZeRO's parts, masters
 
 }  // namespace meshparity
