@@ -25,7 +25,7 @@ PARTS = {
     "kernels": {"kernels"},
     "cuda": {"cuda"},
     "backend": {"backend", "cuda", "kernels"},
-    "comm": {"comm", "cuda", "mesh"},
+    "comm": {"comm", "cuda", "kernels", "mesh"},
     "mesh": {"mesh", "comm"},
 }
 # Foreign header -> the places that may include it (regular expressions on the path).

@@ -9,6 +9,7 @@
 #include "parallel_impl/kernels/adamw.cuh"
 #include "parallel_impl/kernels/attention.cuh"
 #include "parallel_impl/kernels/bfloat16.cuh"
+#include "parallel_impl/kernels/bfloat16_words.cuh"
 #include "parallel_impl/kernels/column_sum.cuh"
 #include "parallel_impl/kernels/cross_entropy.cuh"
 #include "parallel_impl/kernels/dropout.cuh"
@@ -70,6 +71,8 @@ class Backend : public Memory {
   virtual void run(const Copy<T>& kernel) = 0;
   virtual void run(const RoundedCopy<T>& kernel) = 0;
   virtual void run(const Divide<T>& kernel) = 0;
+  virtual void run(const RoundToBfloat16<T>& kernel) = 0;
+  virtual void run(const WidenBfloat16<T>& kernel) = 0;
   virtual void run(const ColumnSum<T>& kernel) = 0;
   virtual void run(const LayerNormForward<T>& kernel) = 0;
   virtual void run(const LayerNormBackward<T>& kernel) = 0;

@@ -21,6 +21,8 @@ class BackendOn final : public Backend<T> {
   void run(const Copy<T>& kernel) override { device_.launch(kernel); }
   void run(const RoundedCopy<T>& kernel) override { device_.launch(kernel); }
   void run(const Divide<T>& kernel) override { device_.launch(kernel); }
+  void run(const RoundToBfloat16<T>& kernel) override { device_.launch(kernel); }
+  void run(const WidenBfloat16<T>& kernel) override { device_.launch(kernel); }
   void run(const ColumnSum<T>& kernel) override { device_.launch(kernel); }
   void run(const LayerNormForward<T>& kernel) override { device_.launch(kernel); }
   void run(const LayerNormBackward<T>& kernel) override { device_.launch(kernel); }

@@ -9,6 +9,7 @@
 
 #include "fixtures/dump.hpp"
 #include "fixtures/element_type.hpp"
+#include "parallel_impl/kernels/bfloat16_words.cuh"
 
 namespace meshparity {
 
@@ -69,6 +70,7 @@ struct Collective {
   /// Of a send: the sender's logical time, which travels with the message; of a receive: where it
   /// is put. Null: nobody asks.
   std::int64_t* clock = nullptr;
+  ElementType accumulator = ElementType::float32;  // in which a sum of bfloat16 runs
   Site site;
 };
 
@@ -99,6 +101,8 @@ constexpr ElementType element_type() {
     return ElementType::float64;
   } else if constexpr (std::is_same_v<T, float>) {
     return ElementType::float32;
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    return ElementType::bfloat16;
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return ElementType::int64;
   } else if constexpr (std::is_same_v<T, std::int32_t>) {

@@ -24,14 +24,14 @@ void reduce_slice(const Collective& request, const std::vector<Shown>& others, s
   const std::int64_t end = total * (request.group.index + 1) / size;
   const std::vector<const std::byte*> inputs = inputs_of(others);
   const auto width = static_cast<std::int64_t>(element_bytes(request.input.type));
-  reduce_in_order({inputs, begin, end - begin, request.input.type, request.op},
+  reduce_in_order({inputs, begin, end - begin, request.input.type, request.op, request.accumulator},
                   shared + begin * width);
 }
 
 void reduce_own_part(const Collective& request, const std::vector<Shown>& others) {
   const std::vector<const std::byte*> inputs = inputs_of(others);
   reduce_in_order({inputs, part_offset(request.output_parts, request.group.index),
-                   request.output.count, request.input.type, request.op},
+                   request.output.count, request.input.type, request.op, request.accumulator},
                   request.output.data);
 }
 

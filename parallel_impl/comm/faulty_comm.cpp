@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -20,27 +18,14 @@ std::span<T> elements(const Payload& payload) {
   return {reinterpret_cast<T*>(payload.data), static_cast<std::size_t>(payload.count)};
 }
 
-// A double goes to bfloat16 by way of float; the first rounding must not hide a tie from the
-// second, so it rounds to odd.
-float round_to_odd(double value) {
-  const float nearest = static_cast<float>(value);
-  const double back = static_cast<double>(nearest);
-  if (back == value || !std::isfinite(nearest) || std::isnan(value)) {
-    return nearest;
-  }
-  const bool odd = (std::bit_cast<std::uint32_t>(nearest) & 1U) != 0;
-  const float toward = back < value ? HUGE_VALF : -HUGE_VALF;
-  return odd ? nearest : std::nextafter(nearest, toward);
-}
-
 void round_elements(const Payload& payload) {
   if (payload.type == ElementType::float64) {
     for (double& value : elements<double>(payload)) {
-      value = static_cast<double>(round_to_bfloat16(round_to_odd(value)));
+      value = static_cast<double>(widened(rounded_to_bfloat16(value)));
     }
   } else if (payload.type == ElementType::float32) {
     for (float& value : elements<float>(payload)) {
-      value = round_to_bfloat16(value);
+      value = widened(rounded_to_bfloat16(value));
     }
   }
 }
@@ -56,6 +41,9 @@ void change_first_element(const Payload& payload) {
   } else if (payload.type == ElementType::float32) {
     float& value = elements<float>(payload).front();
     value = 1.5F * value + 1.0F;
+  } else if (payload.type == ElementType::bfloat16) {
+    Bfloat16& value = elements<Bfloat16>(payload).front();
+    value = rounded_to_bfloat16(1.5F * widened(value) + 1.0F);
   } else {
     *payload.data ^= std::byte{1};
   }
@@ -89,15 +77,6 @@ void reverse_parts(const Payload& payload, const std::vector<std::int64_t>& part
 }
 
 }  // namespace
-
-float round_to_bfloat16(float value) {
-  if (!std::isfinite(value)) {
-    return value;
-  }
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t half = 0x7FFFU + ((bits >> 16) & 1U);  // a tie goes to the even neighbour
-  return std::bit_cast<float>((bits + half) & 0xFFFF0000U);
-}
 
 Ticket FaultyComm::transport_start(const Collective& request, const CollectiveRow&) {
   pending_.emplace(tickets_, begin(request));

@@ -55,7 +55,4 @@ class FaultyComm final : public Comm {
   std::map<std::int64_t, Pending> pending_;
 };
 
-/// The nearest bfloat16, ties to even; infinities and NaN stay what they are.
-float round_to_bfloat16(float value);
-
 }  // namespace meshparity

@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "fault_injection/fault_registry.hpp"
@@ -229,19 +227,6 @@ TEST(FaultyComm, AGroupOfOneHasNothingToStrike) {
     EXPECT_EQ(values[0], 7);
   });
   EXPECT_THAT(struck.fired, Each(0));
-}
-
-TEST(RoundToBfloat16, GoesToTheNearestAndFromATieToTheEven) {
-  EXPECT_EQ(round_to_bfloat16(1.0F + 0x1p-8F), 1.0F);            // tie, 1 is even
-  EXPECT_EQ(round_to_bfloat16(1.0F + 0x3p-8F), 1.0F + 0x1p-6F);  // tie, upwards to even
-  EXPECT_EQ(round_to_bfloat16(1.0F + 0x1p-8F + 0x1p-20F), 1.0F + 0x1p-7F);
-  EXPECT_EQ(round_to_bfloat16(-1.0F - 0x1p-9F), -1.0F);
-  EXPECT_EQ(round_to_bfloat16(0x1.FFp127F), std::numeric_limits<float>::infinity());
-  for (const std::uint32_t nan : {0x7F800001U, 0x7FFFFFFFU, 0xFF800001U}) {
-    EXPECT_TRUE(std::isnan(round_to_bfloat16(std::bit_cast<float>(nan))));
-  }
-  EXPECT_EQ(round_to_bfloat16(-std::numeric_limits<float>::infinity()),
-            -std::numeric_limits<float>::infinity());
 }
 
 }  // namespace

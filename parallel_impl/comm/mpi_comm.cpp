@@ -194,7 +194,8 @@ void MpiComm::finish_sum(const Collective& request, const CollectiveRow& row,
   const CommGroup& group = request.group;
   const std::int64_t count = part_for(request, group.index).count;
   std::vector<std::byte> sum(static_cast<std::size_t>(count) * element_bytes(request.input.type));
-  reduce_in_order({inputs, 0, count, request.input.type, request.op}, sum.data());
+  reduce_in_order({inputs, 0, count, request.input.type, request.op, request.accumulator},
+                  sum.data());
   if (request.kind == CollectiveKind::reduce_scatter) {
     copy_bytes(request.output.data, sum);
     return;

@@ -37,6 +37,37 @@ void reduce_typed(const Reduction& reduction, T* out, const Combine& combine) {
   }
 }
 
+/// As the others, one element after the other: x0 + x1 + ... in Wide, then one rounding.
+template <class Wide>
+void sum_bfloat16(const Reduction& reduction, Bfloat16* out) {
+  for (std::int64_t i = 0; i < reduction.count; ++i) {
+    Wide sum = 0;
+    for (std::size_t rank = 0; rank < reduction.inputs.size(); ++rank) {
+      const auto* const in = reinterpret_cast<const Bfloat16*>(reduction.inputs[rank]);
+      const Wide term = static_cast<Wide>(widened(in[reduction.first + i]));
+      sum = rank == 0 ? term : sum + term;
+    }
+    out[i] = rounded_to_bfloat16(sum);
+  }
+}
+
+void reduce_bfloat16(const Reduction& reduction, std::byte* out) {
+  auto* const typed = reinterpret_cast<Bfloat16*>(out);
+  if (reduction.op == ReduceOp::max) {
+    reduce_typed(reduction, typed, [](Bfloat16 a, Bfloat16 b) {
+      return rounded_to_bfloat16(greater(widened(a), widened(b)));
+    });
+  } else if (reduction.accumulator == ElementType::bfloat16) {
+    reduce_typed(reduction, typed, [](Bfloat16 a, Bfloat16 b) {
+      return rounded_to_bfloat16(widened(a) + widened(b));
+    });
+  } else if (reduction.accumulator == ElementType::float64) {
+    sum_bfloat16<double>(reduction, typed);
+  } else {
+    sum_bfloat16<float>(reduction, typed);
+  }
+}
+
 template <class T>
 void reduce_as(const Reduction& reduction, std::byte* out) {
   T* const typed = reinterpret_cast<T*>(out);
@@ -61,6 +92,8 @@ void reduce_in_order(const Reduction& reduction, std::byte* out) {
       return reduce_as<std::int32_t>(reduction, out);
     case ElementType::uint8:
       return reduce_as<std::uint8_t>(reduction, out);
+    case ElementType::bfloat16:
+      return reduce_bfloat16(reduction, out);
   }
 }
 

@@ -16,10 +16,12 @@ struct Reduction {
   std::int64_t count = 0;
   ElementType type = ElementType::float64;
   ReduceOp op = ReduceOp::sum;
+  ElementType accumulator = ElementType::float32;  // of sums of bfloat16
 };
 
 /// Writes elements [first, first + count) reduced to out[0, count). Sums of integers wrap; a NaN
-/// anywhere makes the maximum NaN. `out` overlaps no input.
+/// anywhere makes the maximum NaN; sums of bfloat16 are rounded once, at their end, unless they run
+/// in bfloat16 themselves. `out` overlaps no input.
 void reduce_in_order(const Reduction& reduction, std::byte* out);
 
 }  // namespace meshparity

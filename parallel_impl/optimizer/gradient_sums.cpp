@@ -19,7 +19,10 @@ Site site_of(int layer, int step, int mb) {
 
 template <class T>
 GradientSums<T>::GradientSums(const Parts& parts, Parameters<T>& params)
-    : parts_(parts), params_(params), dp_(parts.mesh.group({Axis::dp})) {}
+    : parts_(parts),
+      params_(params),
+      payload_(parts.comm, parts.backend, parts.faults, parts.spec.gradcomm_bf16),
+      dp_(parts.mesh.group({Axis::dp})) {}
 
 template <class T>
 void GradientSums<T>::begin(int chunk, int mb) {
@@ -99,31 +102,39 @@ void GradientSums<T>::complete(int chunk, int step, int mb) {
     return;
   }
   for (std::size_t i = 0; i < slot.buckets.size(); ++i) {
-    Collective scatter;
-    scatter.kind = CollectiveKind::reduce_scatter;
-    scatter.group = dp_;
-    scatter.input = payload_of(slot.whole[i].data(), slot.whole[i].count());
-    scatter.output = payload_of(slot.part[i].data(), slot.part[i].count());
-    scatter.output_parts = slot.buckets[i]->plan.parts;
-    scatter.site = site_of(-1, step, mb);
-    slot.tickets.push_back(parts_.comm.start(scatter));
+    slot.sums.push_back(payload_.start(
+        scatter_of(slot.buckets[i]->plan, payload_of(slot.whole[i].data(), slot.whole[i].count()),
+                   payload_of(slot.part[i].data(), slot.part[i].count()), site_of(-1, step, mb))));
     if (!parts_.spec.overlap) {
-      parts_.comm.wait(slot.tickets.back());
+      payload_.wait(slot.sums.back());
     }
   }
   slot.state = State::travelling;
   if (!parts_.spec.overlap) {
-    slot.tickets.clear();
+    slot.sums.clear();
     arrive(slot);
   }
 }
 
 template <class T>
+Collective GradientSums<T>::scatter_of(const Bucket& plan, const Payload& whole,
+                                       const Payload& part, const Site& site) const {
+  Collective scatter;
+  scatter.kind = CollectiveKind::reduce_scatter;
+  scatter.group = dp_;
+  scatter.input = whole;
+  scatter.output = part;
+  scatter.output_parts = plan.parts;
+  scatter.site = site;
+  return scatter;
+}
+
+template <class T>
 void GradientSums<T>::arrive(Slot& slot) {
-  for (const Ticket ticket : slot.tickets) {
-    parts_.comm.wait(ticket);
+  for (auto& sum : slot.sums) {
+    payload_.wait(sum);
   }
-  slot.tickets.clear();
+  slot.sums.clear();
   for (std::size_t i = 0; i < slot.buckets.size(); ++i) {
     Buffer<T>& sum = slot.buckets[i]->gradients;
     const int late = elements_late(slot.part[i]);
@@ -170,9 +181,12 @@ void GradientSums<T>::reduce_whole(StoredBucket<T>& bucket, int step) {
     return;
   }
   const int layer = params_.rules().one_each() ? first.spec.layer : -1;
-  parts_.comm.all_reduce(
-      dp_, std::span(bucket.gradients.data(), static_cast<std::size_t>(bucket.gradients.count())),
-      ReduceOp::sum, site_of(layer, step, 0));
+  Collective sum;
+  sum.kind = CollectiveKind::all_reduce;
+  sum.group = dp_;
+  sum.input = sum.output = payload_of(bucket.gradients.data(), bucket.gradients.count());
+  sum.site = site_of(layer, step, 0);
+  payload_.carry_out(sum);
 }
 
 /// A planted fault leaves one parameter's sum out.
@@ -187,11 +201,8 @@ void GradientSums<T>::reduce_to_parts(StoredBucket<T>& bucket, int step) {
   const Bucket& plan = bucket.plan;
   const int part = params_.part();
   Buffer<T> sum(parts_.backend, MemoryTag::buffer, plan.part_count(part));
-  parts_.comm.reduce_scatter(dp_,
-                             std::span<const T>(bucket.gradients.data(),
-                                                static_cast<std::size_t>(bucket.gradients.count())),
-                             std::span(sum.data(), static_cast<std::size_t>(sum.count())),
-                             plan.parts, site_of(-1, step, 0));
+  payload_.carry_out(scatter_of(plan, payload_of(bucket.gradients.data(), bucket.gradients.count()),
+                                payload_of(sum.data(), sum.count()), site_of(-1, step, 0)));
   const int late = elements_late(sum);
   parts_.backend.run(Copy<T>{sum.data() + late, bucket.gradients.data() + plan.part_begin(part),
                              static_cast<int>(sum.count()) - late});

@@ -8,6 +8,7 @@
 #include "parallel_impl/comm/comm.hpp"
 #include "parallel_impl/mesh/mesh.hpp"
 #include "parallel_impl/model/parameters.hpp"
+#include "parallel_impl/optimizer/gradient_payload.hpp"
 #include "parallel_impl/recorder.hpp"
 
 namespace meshparity {
@@ -46,7 +47,7 @@ class GradientSums {
     State state = State::free;
     std::vector<StoredBucket<T>*> buckets;
     std::vector<Buffer<T>> whole, part;
-    std::vector<Ticket> tickets;
+    std::vector<typename GradientPayload<T>::Transit> sums;
   };
 
   Slot& slot_for(int chunk, int mb);
@@ -59,9 +60,12 @@ class GradientSums {
   void reduce_to_parts(StoredBucket<T>& bucket, int step);
   void record_contribution(const Param<T>& param, int step);
   bool left_out(const Param<T>& param, int step);
+  Collective scatter_of(const Bucket& plan, const Payload& whole, const Payload& part,
+                        const Site& site) const;
 
   Parts parts_;
   Parameters<T>& params_;
+  GradientPayload<T> payload_;
   CommGroup dp_;
   std::deque<Slot> slots_;
 };
