@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fixtures/step_place.hpp"
+
 namespace meshparity::reference {
 namespace {
 
@@ -10,8 +12,13 @@ const Matrix& tensor_of(const SampleWork& work, const RecordSpec& record) {
   return named_tensor(gradient ? work.gradients : work.values, record.name);
 }
 
-RunSums empty_run(const Network& network, bool noisy) {
-  return {network.gradient_sums(noisy), 0, 0};
+RunSums empty_run(const BatchPlan& plan, bool noisy) {
+  RunSums run = {plan.problem.network.gradient_sums(noisy), 0, 0};
+  if (plan.lane.payload > 0) {
+    std::for_each(run.gradients.begin(), run.gradients.end(),
+                  [](GradientSum& gradient) { gradient.watch_samples(); });
+  }
+  return run;
 }
 
 }  // namespace
@@ -34,10 +41,10 @@ BatchWorker::BatchWorker(const BatchPlan& plan, BatchOutput& output)
 }
 
 BatchSums BatchWorker::empty_sums() const {
-  const Network& network = plan_->problem.network;
   const std::size_t replicas = plan_->replicas.size();
   const CompanionSums none(static_cast<int>(replicas));
-  return {empty_run(network, false), std::vector<RunSums>(replicas, empty_run(network, true)),
+  return {empty_run(*plan_, false),
+          std::vector<RunSums>(replicas, empty_run(*plan_, !plan_->lane.is_quiet())),
           std::vector<CompanionSums>(replicas > 0 ? recorded_.size() : 0, none)};
 }
 
@@ -50,8 +57,9 @@ void BatchWorker::run(int first, int last) {
 
 void BatchWorker::run_sample(int index) {
   const Problem& problem = plan_->problem;
+  const int in_batch = sample_in_batch(problem.model(), problem.spec, plan_->step, index);
   const Sample sample =
-      make_sample(problem.model(), problem.inputs, problem.dropout(plan_->step), index);
+      make_sample(problem.model(), problem.inputs, problem.dropout(plan_->step), in_batch);
   run_once(plan_->exact, sample, Rounding::exact(), exact_, sums_.exact);
   store_exact(index);
   for (std::size_t k = 0; k < plan_->replicas.size(); ++k) {
@@ -70,6 +78,8 @@ void BatchWorker::run_once(const Weights& weights, const Sample& sample, Roundin
   const Network& network = plan_->problem.network;
   network.forward(weights, sample, rounding, work);
   network.backward(weights, sample, rounding, work, sums.gradients);
+  std::for_each(sums.gradients.begin(), sums.gradients.end(),
+                [](GradientSum& gradient) { gradient.end_sample(); });
   sums.loss += work.values.loss_token.sum();
   sums.loss_squares += work.values.loss_token.squaredNorm();
 }
@@ -77,8 +87,8 @@ void BatchWorker::run_once(const Weights& weights, const Sample& sample, Roundin
 void BatchWorker::store_exact(int index) {
   for (const Recorded& recorded : recorded_) {
     const Matrix& values = tensor_of(exact_, recorded.record);
-    const auto part =
-        output_->records.part(recorded.place, index, plan_->problem.model().global_batch);
+    const auto part = output_->records.part(
+        recorded.place, index, samples_of_step(plan_->problem.model(), plan_->problem.spec));
     std::copy_n(values.data(), values.size(), part.begin());
   }
 }
@@ -96,8 +106,8 @@ void BatchWorker::note_deviations(std::size_t replica) {
 void BatchWorker::summarise(int index) {
   for (std::size_t i = 0; i < recorded_.size(); ++i) {
     const Recorded& recorded = recorded_[i];
-    const auto exact =
-        output_->records.part(recorded.place, index, plan_->problem.model().global_batch);
+    const auto exact = output_->records.part(
+        recorded.place, index, samples_of_step(plan_->problem.model(), plan_->problem.spec));
     sums_.companions[i].add(recorded.deviations, exact);
     const std::span<float> s2 = output_->s2[i];
     mean_squares(recorded.deviations,

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "fixtures/step_place.hpp"
+
 namespace meshparity::reference {
 namespace {
 
@@ -35,15 +37,22 @@ void put_parameters(const FinishedStep& finished, StepRecords& records) {
 }
 
 void put_exact(const FinishedStep& finished, StepRecords& records) {
+  const Problem& problem = finished.problem;
+  const int batch = batch_of_step(problem.spec, finished.step);
   std::vector<double> ids;
-  for (int sample = 0; sample < finished.problem.model().global_batch; ++sample) {
-    ids.push_back(static_cast<double>(finished.problem.inputs.sample_id(finished.step, sample)));
+  for (const int sample : problem.samples(finished.step)) {
+    ids.push_back(static_cast<double>(problem.inputs.sample_id(batch, sample)));
   }
   records.put(Phase::exact, "sample_ids", ids);
   records.put(Phase::exact, "step_count", static_cast<double>(finished.state.steps_taken));
-  const std::array<double, 2> key = {static_cast<double>(finished.problem.spec.seed),
-                                     static_cast<double>(finished.step)};
+  const std::array<double, 2> key = {static_cast<double>(problem.spec.seed),
+                                     static_cast<double>(batch)};
   records.put(Phase::exact, "rng_key", key);
+  std::vector<double> versions;
+  for (int stage = 0; stage < problem.stages(); ++stage) {
+    versions.push_back(version_used(problem.spec, stage, finished.step));
+  }
+  records.put(Phase::exact, "version", versions);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "fixtures/case_rules.hpp"
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
 #include "fixtures/job.hpp"
@@ -118,6 +119,10 @@ std::vector<int> GoldenCase::taken_steps() const {
     }
   }
   return steps;
+}
+
+double GoldenCase::clip_coefficient(int step) const {
+  return is_asynchronous(spec_.schedule) ? 1 : scalar(step, "clip_coef");
 }
 
 double GoldenCase::scalar(int step, const std::string& record) const {

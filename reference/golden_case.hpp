@@ -11,6 +11,7 @@
 #include "fixtures/case_spec.hpp"
 #include "fixtures/param_table.hpp"
 #include "fixtures/record_table.hpp"
+#include "fixtures/step_place.hpp"
 
 namespace meshparity {
 
@@ -42,6 +43,8 @@ class GoldenCase {
   const Kept& kept(Phase phase, int step, const std::string& record) const;
   const std::vector<double>& ours(const RecordKey& key) const;
   double scalar(int step, const std::string& record) const;
+  /// 1 where nothing is clipped for want of a norm.
+  double clip_coefficient(int step) const;
   /// The larger of all gradients' magnitudes in a step.
   double largest_gradient(int step) const;
 
@@ -49,7 +52,7 @@ class GoldenCase {
   const ModelSpec& model() const { return model_; }
   const std::vector<ParamSpec>& parameters() const { return parameters_; }
   const std::vector<RecordSpec>& records() const { return records_; }
-  int last_step() const { return spec_.steps - 1; }
+  int last_step() const { return step_count(spec_) - 1; }
   /// All but the one that loss scaling skips.
   std::vector<int> taken_steps() const;
 

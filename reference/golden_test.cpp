@@ -79,9 +79,30 @@ TEST(GoldenOfZero, MayBeExactlyZeroOnOneSide) {
   expect_equal_update(both);
 }
 
+class GoldenPipelines : public TestWithParam<const char*> {};
+
+// Two batches of four micro-batches on two stages.
+TEST_P(GoldenPipelines, StagesThatDoNotWaitComputeWhatTheirEventsSay) {
+  const std::string schedule = GetParam();
+  const std::string id = fmt::format(
+      "llama-micro.pp2.{}-mb4-sgd-clip_off-maskfull-steps2.fp64.host-threads", schedule);
+
+  const GoldenCase both(id, fmt::format("{}/llama-micro.{}.h5", MESHPARITY_GOLDEN, schedule),
+                        Level::standard);
+
+  expect_equal(both);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stored, GoldenPipelines,
+                         Values("pipedream", "pipedream_vsync", "pipedream_2bw"),
+                         [](const TestParamInfo<const char*>& instance) {
+                           return std::string(instance.param);
+                         });
+
 struct FreshGolden {
   std::string model;
   std::string features;
+  std::string mesh = "single";
 };
 
 void PrintTo(const FreshGolden& golden, std::ostream* out) {
@@ -95,8 +116,9 @@ TEST_P(GoldenAfresh, TheReferenceIsPyTorchInEveryElement) {
     GTEST_SKIP() << MESHPARITY_PYTHON << " has no PyTorch, NumPy and h5py: only the part of "
                  << "PyTorch's numbers that is stored was compared";
   }
-  const std::string id = id_of(GetParam().model, GetParam().features);
-  const bool micro = GetParam().model.ends_with("-micro");  // a tiny one has 500 MB of records
+  const auto& [model, features, mesh] = GetParam();
+  const std::string id = fmt::format("{}.{}.{}.fp64.host-threads", model, mesh, features);
+  const bool micro = model.ends_with("-micro");  // a tiny one has 500 MB of records
   const ScratchFolder folder;
   const auto golden = make_golden(id, folder.path(), micro);
 
@@ -117,9 +139,14 @@ INSTANTIATE_TEST_SUITE_P(
            FreshGolden{"mixed-micro", "mb4-sgd-loss_legacy-lscale"}, FreshGolden{"gpt-tiny", "sgd"},
            FreshGolden{"llama-micro", "plain"}, FreshGolden{"llama-micro", kKind},
            FreshGolden{"llama-tiny", "sgd"}, FreshGolden{"mixed-micro", "plain"},
-           FreshGolden{"mixed-micro", kKind}, FreshGolden{"mixed-tiny", "plain"}),
+           FreshGolden{"mixed-micro", kKind}, FreshGolden{"mixed-tiny", "plain"},
+           FreshGolden{"llama-micro", "pipedream-mb4-momentum-clip_off-maskfull", "pp3"},
+           FreshGolden{"llama-micro", "pipedream_vsync-mb4-sgd-clip_off-maskfull-split2_1", "pp2"},
+           FreshGolden{"llama-micro", "pipedream-mb2-sgd-clip_off-maskfull-loss_mbmean", "dp2-pp2"},
+           FreshGolden{"llama-micro", "pipedream_2bw-mb4-clip_off-maskfull", "pp2"}),
     [](const TestParamInfo<FreshGolden>& instance) {
-      return test_name(instance.param.model + "_" + instance.param.features);
+      return test_name(instance.param.model + "_" + instance.param.mesh + "_" +
+                       instance.param.features);
     });
 
 }  // namespace

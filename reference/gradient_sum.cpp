@@ -24,6 +24,21 @@ void GradientSum::set_zero() {
   left_squares_.setZero();
   right_squares_.setZero();
   squares_.setZero();
+  before_.setZero();
+  sample_squares_.setZero();
+}
+
+void GradientSum::watch_samples() {
+  watches_ = true;
+  before_ = value;
+  sample_squares_.setZero(value.rows(), value.cols());
+}
+
+void GradientSum::end_sample() {
+  if (watches_) {
+    sample_squares_ += (value - before_).cwiseAbs2();
+    before_ = value;
+  }
 }
 
 void GradientSum::add_value(const Matrix& terms) {
@@ -91,17 +106,24 @@ void GradientSum::add(const GradientSum& other, double share) {
     right_squares_ += other.right_squares_;
     squares_ += share * share * other.squares_;
   }
+  if (watches_) {
+    sample_squares_ += share * share * other.sample_squares_;
+  }
 }
 
 void GradientSum::finish(Rounding& rounding) {
   if (!rounding.is_noisy()) {
     return;
   }
-  assert(noisy_);
-  if (kind_ == GradientKind::product) {
+  assert(noisy_ || watches_);
+  if (noisy_ && kind_ == GradientKind::product) {
     rounding.product(value, left_squares_, right_squares_, terms_[0]);
-  } else {
+  } else if (noisy_) {
     rounding.sums(value, squares_, terms_);
+  }
+  if (rounding.rounds_payload()) {
+    assert(watches_);
+    rounding.payload(value, sample_squares_);
   }
 }
 

@@ -33,6 +33,11 @@ class GradientSum {
   /// The sum over other samples of the same run, times `share`.
   void add(const GradientSum& other, double share = 1);
 
+  /// From now on the squares of what each sample adds are kept, for Rounding::payload.
+  void watch_samples();
+  /// What was added since the last call is one sample's.
+  void end_sample();
+
   /// Injects the error of the whole sum in a noisy run.
   void finish(Rounding& rounding);
 
@@ -48,6 +53,9 @@ class GradientSum {
   Column left_squares_;  // product
   Row right_squares_;
   Matrix squares_;  // per_term
+  bool watches_ = false;
+  Matrix before_;  // the value after the sample before
+  Matrix sample_squares_;
 };
 
 }  // namespace meshparity::reference

@@ -125,7 +125,8 @@ TEST(LossModes, TheLossIsTheMeanOfTheMeansOfTheGroups) {
 double loss_at(const Problem& problem, double move) {
   State state = initial_state(problem.network.parameters(), 1);
   state.parameters.back()(3, 2) += move;
-  return number(Training(problem, {Level::standard, 1, false}, state).run(0), Phase::loss, "loss");
+  return number(Training(problem, {Level::standard, 1, false}, {state, {}}).run(0), Phase::loss,
+                "loss");
 }
 
 // By five points as in gradient_test.

@@ -4,21 +4,23 @@
 
 namespace meshparity::reference {
 
-LossShares loss_shares(const ModelSpec& model, const RawInputs& inputs, int step,
+LossShares loss_shares(const ModelSpec& model, const RawInputs& inputs, const StepSamples& samples,
                        int mean_of_means) {
-  const double tokens = count_tokens(model, inputs, step);
-  if (mean_of_means == 0) {
-    return {model.global_batch, {1}, tokens, tokens};
-  }
-  const int samples = model.global_batch / mean_of_means;
-  LossShares shares = {samples, {}, static_cast<double>(mean_of_means), tokens};
-  for (int group = 0; group < mean_of_means; ++group) {
+  const auto groups = static_cast<std::size_t>(mean_of_means == 0 ? 1 : mean_of_means);
+  const std::size_t size = samples.indices.size() / groups;
+  LossShares shares = {static_cast<int>(size), {}, 0, 0};
+  for (std::size_t group = 0; group < groups; ++group) {
     double of_group = 0;
-    for (int sample = group * samples; sample < (group + 1) * samples; ++sample) {
-      of_group += count_tokens_of_sample(model, inputs, step, sample);
+    for (std::size_t i = group * size; i < (group + 1) * size; ++i) {
+      of_group += count_tokens_of_sample(model, inputs, samples.batch, samples.indices[i]);
     }
     shares.of_group.push_back(of_group > 0 ? 1 / of_group : 0);
+    shares.tokens += of_group;
   }
+  if (mean_of_means == 0) {
+    shares.of_group = {1};
+  }
+  shares.divisor = mean_of_means == 0 ? shares.tokens : mean_of_means;
   return shares;
 }
 

@@ -20,8 +20,13 @@ struct LossShares {
   int roundings() const { return of_group.size() > 1 ? 3 : 1; }
 };
 
-/// `mean_of_means`: the number of groups, dp times micro-batches; 0: one mean over all tokens.
-LossShares loss_shares(const ModelSpec& model, const RawInputs& inputs, int step,
+/// Samples of one step, in order, by their index in a batch.
+struct StepSamples {
+  int batch = 0;
+  std::vector<int> indices;
+};
+/// `mean_of_means`: the number of groups, data-parallel micro-batches; 0: one mean over all tokens.
+LossShares loss_shares(const ModelSpec& model, const RawInputs& inputs, const StepSamples& samples,
                        int mean_of_means);
 
 }  // namespace meshparity::reference

@@ -10,6 +10,7 @@
 
 #include "fixtures/content_hash.hpp"
 #include "fixtures/error.hpp"
+#include "fixtures/step_place.hpp"
 #include "reference/job_output.hpp"
 #include "reference/laws/laws_of_step.hpp"
 #include "reference/training.hpp"
@@ -26,11 +27,15 @@ void append_bytes(const std::vector<Matrix>& matrices, std::string& bytes) {
 
 std::string name_of(const RebasedStep& asked) {
   std::string bytes;
-  append_bytes(asked.state.parameters, bytes);
-  append_bytes(asked.state.moment1, bytes);
-  append_bytes(asked.state.moment2, bytes);
+  const State& newest = asked.start.newest;
+  append_bytes(newest.parameters, bytes);
+  append_bytes(newest.moment1, bytes);
+  append_bytes(newest.moment2, bytes);
+  for (const auto& [version, parameters] : asked.start.past) {
+    append_bytes(parameters, bytes);
+  }
   return fmt::format("{} {} {} {} {} {}", format_case(asked.problem.spec), asked.step,
-                     level_name(asked.level), asked.state.steps_taken, asked.state.loss_scale.scale,
+                     level_name(asked.level), newest.steps_taken, newest.loss_scale.scale,
                      sha256_hex(bytes));
 }
 
@@ -42,10 +47,25 @@ std::size_t bytes_of(const StepRecords& records) {
   return bytes;
 }
 
-/// Nothing where the candidate's state after step `step` is not whole.
-std::optional<State> state_after(const DumpReader& dump, const Problem& problem, int step) {
+/// What the step begins with: the state after the one before, and where stages read older weights
+/// those that were dumped then. Throws UsageError where the candidate's dump is not whole.
+Versions read_start(const DumpReader& dump, const Problem& problem, int step) {
+  const std::vector<ParamSpec>& table = problem.network.parameters();
+  Versions start = {read_state(dump, table, problem.spec.optimizer, step - 1), {}};
+  for (int stage = 0; stage < problem.stages(); ++stage) {
+    const int version = version_used(problem.spec, stage, step);
+    if (version < step) {
+      start.past[version] = version == 0 ? initial_state(table, problem.spec.seed).parameters
+                                         : read_parameters(dump, table, version - 1);
+    }
+  }
+  return start;
+}
+
+/// Nothing where the candidate's states are not whole.
+std::optional<Versions> start_of(const DumpReader& dump, const Problem& problem, int step) {
   try {
-    return read_state(dump, problem.network.parameters(), problem.spec.optimizer, step);
+    return read_start(dump, problem, step);
   } catch (const UsageError&) {
     return std::nullopt;
   }
@@ -67,7 +87,7 @@ class RebaseOutput {
   }
 
   void write(int threads, RebasedSteps& known) {
-    for (int step = 0; step < spec_.steps; ++step) {
+    for (int step = 0; step < step_count(spec_); ++step) {
       write_records(step, threads, known);
       write_laws(step);
     }
@@ -80,8 +100,8 @@ class RebaseOutput {
     if (step == 0 || spec_.optimizer != OptimizerKind::adamw) {
       return;
     }
-    if (const std::optional<State> state = state_after(candidate_, problem_, step - 1)) {
-      write_step(known.records({problem_, *state, step, level_}, threads), step, writer_, rows_);
+    if (const std::optional<Versions> start = start_of(candidate_, problem_, step)) {
+      write_step(known.records({problem_, *start, step, level_}, threads), step, writer_, rows_);
     }
   }
 
@@ -109,7 +129,7 @@ const StepRecords& RebasedSteps::records(const RebasedStep& asked, int threads) 
   if (found != known_.end()) {
     return found->records;
   }
-  Training training(asked.problem, {asked.level, threads, false}, asked.state);
+  Training training(asked.problem, {asked.level, threads, false}, asked.start);
   StepRecords records = training.run(asked.step).records;
   const std::size_t bytes = bytes_of(records);
   while (!known_.empty() && held_ + bytes > limit_) {

@@ -8,15 +8,15 @@
 
 #include "fixtures/job.hpp"
 #include "reference/problem.hpp"
-#include "reference/state.hpp"
 #include "reference/step_records.hpp"
+#include "reference/weight_versions.hpp"
 
 namespace meshparity::reference {
 
-/// A step to run: all that its records depend on.
+/// A step to run: all that its records depend on. `start` holds the versions that the step reads.
 struct RebasedStep {
   const Problem& problem;
-  const State& state;
+  const Versions& start;
   int step = 0;
   Level level = Level::standard;
 };

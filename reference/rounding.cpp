@@ -227,6 +227,18 @@ void Rounding::sums(Matrix& y, const Matrix& squares, const Column& terms) {
   }
 }
 
+void Rounding::payload(Matrix& y, const Matrix& squares) {
+  ++operation_;
+  const double unit = lane_.payload * lane_.payload / 3;
+  std::uint64_t block = 0;
+  const auto count = static_cast<std::size_t>(y.size());
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    const ScaledSquares scaled{2 * unit, squares.data() + first};
+    add_sum_noise(y.data() + first, std::min(kBlock, count - first), scaled, 1.5 * unit,
+                  signs(block++));
+  }
+}
+
 double Rounding::sum(double y, double squares, double terms) {
   if (kind_ != Kind::noisy) {
     apply({&y, 1}, lane_.accumulation, 1);

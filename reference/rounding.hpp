@@ -20,6 +20,7 @@ namespace meshparity::reference {
 ///            values, attention's context, MLP hidden (act), logits; the gradients of all of these;
 ///            softmax weights before they meet the values; gradients of scores
 ///   weight   every parameter, once a step, the same in forward and backward
+///   payload  gradients as they travel to be summed over replicas
 struct Lane {
   std::string_view name;    // of its companions too: companions_<name>.h5
   double elementwise = 0;   // u_e
@@ -27,10 +28,19 @@ struct Lane {
   double operand = 0;       // u_m: inputs of a product
   double storage = 0;       // u_s: tensors kept between operations
   double weight = 0;        // u_w: compute copies of weights
+  double payload = 0;       // u_p
+
+  /// Nothing is rounded before the sums over a step's samples are complete.
+  bool is_quiet() const {
+    return elementwise == 0 && accumulation == 0 && operand == 0 && storage == 0 && weight == 0;
+  }
 };
 inline constexpr Lane kFp32Lane{"fp32", 0x1p-24, 0x1p-24, 0, 0, 0};
 inline constexpr Lane kTf32Lane{"tf32", 0x1p-24, 0x1p-24, 0x1p-11, 0, 0};
 inline constexpr Lane kBf16Lane{"bf16", 0x1p-24, 0x1p-24, 0, 0x1p-8, 0x1p-8};
+/// What gradcomm_bf16 adds to any lane, as a set of its own: classes of noise add in quadrature
+/// (bounds.md §3.1).
+inline constexpr Lane kGradcommLane{"gradcomm_bf16", 0, 0, 0, 0, 0, 0x1p-8};
 /// The lane whose companions serve a precision; FP64 is the FP32 set scaled.
 const Lane& lane_of(Precision precision);
 
@@ -84,6 +94,14 @@ class Rounding {
   /// y = A B, K terms a sum: y + (u_a/sqrt 3) sqrt((1 + K/6) Q + K y^2/3) xi with
   /// Q_ij = |A_i|^2 |B_j|^2 / K from the squared norms of A's rows and B's columns.
   void product(MatrixView y, const Column& left, const Row& right, double terms);
+  /// y_ij is a sum over samples, whose own sums have the squares Q_ij, that travels in a short
+  /// type: y + (u_p/sqrt 3) sqrt(2 Q + 1.5 y^2) xi, whichever way samples are dealt out to ranks
+  /// and micro-batches. Each of G >= 2 contributions c is rounded, u_p^2/3 sum c^2. Partial sums
+  /// pinned at y and random otherwise (as in sums) give E sum c^2 = (1 - 1/G) Q + y^2/G, at most Q
+  /// + y^2/2. Results are rounded too: one, y^2, or one a micro-batch, whose squares add up to no
+  /// more than contributions' do; at most Q + y^2.
+  void payload(Matrix& y, const Matrix& squares);
+  bool rounds_payload() const { return kind_ == Kind::noisy && lane_.payload > 0; }
   /// y_ij is a sum of terms_i numbers whose squares add up to squares_ij (= Q above).
   void sums(Matrix& y, const Matrix& squares, const Column& terms);
   double sum(double y, double squares, double terms);

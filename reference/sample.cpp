@@ -66,12 +66,4 @@ double count_tokens_of_sample(const ModelSpec& model, const RawInputs& inputs, i
   return count;
 }
 
-double count_tokens(const ModelSpec& model, const RawInputs& inputs, int step) {
-  double count = 0;
-  for (int sample = 0; sample < model.global_batch; ++sample) {
-    count += count_tokens_of_sample(model, inputs, step, sample);
-  }
-  return count;
-}
-
 }  // namespace meshparity::reference

@@ -29,9 +29,8 @@ struct DropoutPlan {
 Sample make_sample(const ModelSpec& model, const RawInputs& inputs, const DropoutPlan& dropout,
                    int index);
 
-/// Sums of the weights of all tokens, of a sample and of a step: counts, exact.
+/// Sum of the weights of a sample's tokens: a count, exact.
 double count_tokens_of_sample(const ModelSpec& model, const RawInputs& inputs, int step,
                               int sample);
-double count_tokens(const ModelSpec& model, const RawInputs& inputs, int step);
 
 }  // namespace meshparity::reference

@@ -85,10 +85,15 @@ State initial_state(const std::vector<ParamSpec>& table, std::uint64_t seed) {
   return state;
 }
 
+std::vector<Matrix> read_parameters(const DumpReader& dump, const std::vector<ParamSpec>& table,
+                                    int step) {
+  return read_all(dump, table, parameter_phase(parse_case(dump.header().case_id)), step);
+}
+
 State read_state(const DumpReader& dump, const std::vector<ParamSpec>& table,
                  OptimizerKind optimizer, int step) {
   const CaseSpec spec = parse_case(dump.header().case_id);
-  State state = {read_all(dump, table, parameter_phase(spec), step), zeros(table), zeros(table)};
+  State state = {read_parameters(dump, table, step), zeros(table), zeros(table)};
   if (optimizer != OptimizerKind::sgd) {
     state.moment1 = read_all(dump, table, Phase::moment1, step);
   }

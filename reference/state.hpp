@@ -40,6 +40,10 @@ State initial_state(const std::vector<ParamSpec>& table, std::uint64_t seed);
 State read_state(const DumpReader& dump, const std::vector<ParamSpec>& table,
                  OptimizerKind optimizer, int step);
 
+/// Of read_state, the parameters alone.
+std::vector<Matrix> read_parameters(const DumpReader& dump, const std::vector<ParamSpec>& table,
+                                    int step);
+
 Weights make_weights(const State& state);
 /// What a noisy replica computes with: compute copies of weights, and those as operands of
 /// products. A tied weight's two are one.

@@ -55,15 +55,17 @@ void summarise_samples(int step, std::span<const CompanionSums> sums, BatchOutpu
 }  // namespace
 
 Training::Training(const Problem& problem, const TrainingOptions& options)
-    : Training(problem, options, initial_state(problem.network.parameters(), problem.spec.seed)) {}
+    : Training(problem, options,
+               {initial_state(problem.network.parameters(), problem.spec.seed), {}}) {}
 
-Training::Training(const Problem& problem, const TrainingOptions& options, State start)
+Training::Training(const Problem& problem, const TrainingOptions& options, Versions start)
     : problem_(problem),
       options_(options),
       table_(record_table(problem.model(), problem.spec)),
-      state_(std::move(start)) {
+      stages_(problem.stages_of_parameters()),
+      versions_(std::move(start)) {
   if (options.companions && replicas_run_on()) {
-    replicas_.assign(kReplicas, state_);
+    replicas_.assign(kReplicas, versions_);
   }
 }
 
@@ -84,16 +86,23 @@ StepOutput Training::run(int step) {
   BatchOutput batch(output.records, options_.companions);
   const LossShares shares = problem_.loss_shares(step);
   BatchSums sums = run_samples(step, shares, batch);
+  if (options_.companions && replicas_part_late()) {
+    sums.replicas.assign(kReplicas, sums.exact);
+  }
 
   Rounding exact = Rounding::exact();
-  const double loss_scale = state_.loss_scale.scale;
+  State& state = versions_.newest;
+  const double loss_scale = state.loss_scale.scale;
   const Outcome outcome =
       finish_batch(problem_, std::move(sums.exact), shares, std::nullopt, exact);
-  apply_update(problem_, outcome, exact, state_);
-  put_finished({problem_, step, shares.tokens, loss_scale, outcome, state_, state_.parameters},
+  keep_version(problem_.spec, step, versions_);
+  apply_update(problem_, outcome, exact, state);
+  put_finished({problem_, step, shares.tokens, loss_scale, outcome, state, state.parameters},
                output.records);
   if (options_.companions) {
-    summarise_samples(step, sums.companions, batch, output);
+    if (!replicas_part_late()) {
+      summarise_samples(step, sums.companions, batch, output);
+    }
     const ReplicaEnd end = {step, shares, loss_scale, outcome.clip.active,
                             late_records(table, replicas_run_on())};
     finish_replicas(end, sums.replicas, output);
@@ -106,17 +115,18 @@ std::vector<Weights> Training::replica_weights(int step) const {
   std::vector<Weights> weights;
   const bool rounded = options_.lane.operand > 0 || options_.lane.weight > 0;
   for (int k = 0; options_.companions && (rounded || replicas_run_on()) && k < kReplicas; ++k) {
-    const State& state = replicas_run_on() ? replicas_[static_cast<std::size_t>(k)] : state_;
-    weights.push_back(make_noisy_weights(state, problem_.network.parameters(),
+    const Versions& own = replicas_run_on() ? replicas_[static_cast<std::size_t>(k)] : versions_;
+    weights.push_back(make_noisy_weights(state_read_by(own, step), problem_.network.parameters(),
                                          Rounding::noisy(options_.lane, {k, step, kWeights})));
   }
   return weights;
 }
 
 BatchSums Training::run_samples(int step, const LossShares& shares, BatchOutput& batch) const {
-  const Weights weights = make_weights(state_);
+  const Weights weights = make_weights(state_read_by(versions_, step));
   const std::vector<Weights> own = replica_weights(step);
-  std::vector<const Weights*> of_replicas(options_.companions ? kReplicas : 0, &weights);
+  const bool apart = options_.companions && !replicas_part_late();
+  std::vector<const Weights*> of_replicas(apart ? kReplicas : 0, &weights);
   std::transform(own.begin(), own.end(), of_replicas.begin(),
                  [](const Weights& replica) { return &replica; });
   return run_batch({problem_, step, shares, weights, of_replicas, options_.lane, options_.threads},
@@ -129,10 +139,11 @@ StepRecords Training::finish_replica(std::size_t k, const ReplicaEnd& end, RunSu
   const int number = static_cast<int>(k);
   Rounding rounding = Rounding::noisy(options_.lane, {number, end.step, kWholeStep});
   const Outcome outcome = finish_batch(problem_, std::move(sums), end.shares, end.clips, rounding);
-  const State& state = replicas_run_on() ? replicas_[k] : state_;
+  const State& state = replicas_run_on() ? replicas_[k].newest : versions_.newest;
   std::vector<Matrix> copies = state.parameters;
   if (replicas_run_on()) {
-    apply_update(problem_, outcome, rounding, replicas_[k]);
+    keep_version(problem_.spec, end.step, replicas_[k]);
+    apply_update(problem_, outcome, rounding, replicas_[k].newest);
     const Weights next =
         make_noisy_weights(state, problem_.network.parameters(),
                            Rounding::noisy(options_.lane, {number, end.step + 1, kWeights}));

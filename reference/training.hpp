@@ -9,6 +9,7 @@
 #include "reference/state.hpp"
 #include "reference/step_records.hpp"
 #include "reference/update.hpp"
+#include "reference/weight_versions.hpp"
 
 namespace meshparity::reference {
 
@@ -19,7 +20,7 @@ struct TrainingOptions {
   Level level = Level::standard;
   int threads = 1;
   bool companions = false;  // of the records of `level`
-  Lane lane = kFp32Lane;    // of the companions
+  Lane lane = kFp32Lane;    // of the companions; records that no replica changes may have none
 };
 
 struct StepOutput {
@@ -31,11 +32,11 @@ class Training {
  public:
   /// Starts from the initial state, or from one that was dumped.
   Training(const Problem& problem, const TrainingOptions& options);
-  Training(const Problem& problem, const TrainingOptions& options, State start);
+  Training(const Problem& problem, const TrainingOptions& options, Versions start);
 
   /// Runs the step numbered `step` (its inputs and random words) from the present state.
   StepOutput run(int step);
-  const State& state() const { return state_; }
+  const State& state() const { return versions_.newest; }
 
  private:
   /// What the end of a step is the same of for all replicas.
@@ -48,17 +49,23 @@ class Training {
   };
 
   std::vector<RecordSpec> records_of(int step) const;
+  State state_read_by(const Versions& versions, int step) const {
+    return state_read(problem_.spec, stages_, step, versions);
+  }
   std::vector<Weights> replica_weights(int step) const;
   BatchSums run_samples(int step, const LossShares& shares, BatchOutput& batch) const;
   StepRecords finish_replica(std::size_t k, const ReplicaEnd& end, RunSums sums);
   void finish_replicas(const ReplicaEnd& end, std::span<RunSums> sums, StepOutput& output);
   bool replicas_run_on() const;
+  /// All replicas compute as the exact run does until the sums over samples are complete.
+  bool replicas_part_late() const { return options_.lane.is_quiet() && !replicas_run_on(); }
 
   const Problem& problem_;
   TrainingOptions options_;
   std::vector<RecordSpec> table_;
-  State state_;
-  std::vector<State> replicas_;  // SGD and momentum only: AdamW's restart from state_ each step
+  std::vector<int> stages_;  // of parameters
+  Versions versions_;
+  std::vector<Versions> replicas_;  // SGD and momentum only: AdamW's restart each step
 };
 
 }  // namespace meshparity::reference

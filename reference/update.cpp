@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fixtures/step_place.hpp"
+
 #include "reference/optimizer.hpp"
 
 namespace meshparity::reference {
@@ -71,7 +73,7 @@ Outcome finish_batch(const Problem& problem, RunSums sums, const LossShares& sha
                      std::optional<bool> frozen, Rounding& rounding) {
   const ModelSpec& model = problem.model();
   Outcome outcome;
-  const double terms = static_cast<double>(model.global_batch) * model.sequence;
+  const double terms = static_cast<double>(samples_of_step(model, problem.spec)) * model.sequence;
   const double loss = rounding.sum(sums.loss, sums.loss_squares, terms);
   outcome.loss =
       shares.divisor > 0 ? rounding.elementwise(loss / shares.divisor, shares.roundings()) : 0;

@@ -8,28 +8,29 @@ CandidateStep::CandidateStep(const DumpReader& dump, int step) : dump_(dump), st
   const std::vector<std::string> locals = dump.local_paths();
   locals_.insert(locals.begin(), locals.end());
   for (const Piece& piece : dump.pieces()) {
-    pieces_.emplace(std::pair(piece.step, Key(piece.phase, piece.record)), &piece);
+    pieces_.emplace(Key(piece.step, {piece.phase, piece.record}), &piece);
   }
 }
 
-const std::vector<double>& CandidateStep::read(int step, const Key& key, Held& held) const {
-  const auto found = held.find(key);
-  if (found != held.end()) {
+const std::vector<double>& CandidateStep::after(int step, Phase phase, const std::string& record) {
+  const Key key = {step, {phase, record}};
+  const auto found = held_.find(key);
+  if (found != held_.end()) {
     return found->second;
   }
-  const auto piece = pieces_.find({step, key});
+  const auto piece = pieces_.find(key);
   if (piece == pieces_.end()) {
-    throw MissingInput(fmt::format("{} {} of step {}", phase_name(key.first), key.second, step));
+    throw MissingInput(fmt::format("{} {} of step {}", phase_name(phase), record, step));
   }
-  return held.emplace(key, dump_.read(*piece->second)).first->second;
+  return held_.emplace(key, dump_.read(*piece->second)).first->second;
 }
 
 const std::vector<double>& CandidateStep::now(Phase phase, const std::string& record) {
-  return read(step_, {phase, record}, now_);
+  return after(step_, phase, record);
 }
 
 const std::vector<double>& CandidateStep::before(Phase phase, const std::string& record) {
-  return read(step_ - 1, {phase, record}, before_);
+  return after(step_ - 1, phase, record);
 }
 
 std::vector<std::vector<double>> CandidateStep::contributions(Phase phase,

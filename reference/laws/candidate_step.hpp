@@ -27,21 +27,20 @@ class CandidateStep {
   /// Throw MissingInput.
   const std::vector<double>& now(Phase phase, const std::string& record);
   const std::vector<double>& before(Phase phase, const std::string& record);
+  /// Of an earlier step.
+  const std::vector<double>& after(int step, Phase phase, const std::string& record);
   /// What each rank put into the sum that the record is; empty where the dump does not say.
   std::vector<std::vector<double>> contributions(Phase phase, const std::string& record) const;
   double number_now(Phase phase, const std::string& record);
 
  private:
-  using Key = std::pair<Phase, std::string>;
-  using Held = std::map<Key, std::vector<double>>;
-  const std::vector<double>& read(int step, const Key& key, Held& held) const;
+  using Key = std::pair<int, std::pair<Phase, std::string>>;  // step first
 
   const DumpReader& dump_;
   int step_;
-  std::map<std::pair<int, Key>, const Piece*> pieces_;
+  std::map<Key, const Piece*> pieces_;
   std::set<std::string> locals_;
-  Held now_;
-  Held before_;
+  std::map<Key, std::vector<double>> held_;
 };
 
 }  // namespace meshparity::reference

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "fixtures/step_place.hpp"
 #include "reference/laws/operation_laws.hpp"
 
 namespace meshparity::reference {
@@ -102,7 +103,7 @@ class ForwardLaws {
       const std::vector<double>& k = forward(prefix + "attn.k");
       const std::vector<double> sinks =
           model_.attention_sink ? inputs_.as_read(places.sink) : std::vector<double>();
-      for (int sample = 0; sample < model_.global_batch; ++sample) {
+      for (int sample = 0; sample < samples_of_step(model_, inputs_.spec); ++sample) {
         for (int head = 0; head < model_.heads; ++head) {
           const double* const sink =
               sinks.empty() ? nullptr : &sinks[static_cast<std::size_t>(head)];

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "fixtures/case_rules.hpp"
+
 namespace meshparity::reference {
 
 bool LawInputs::has_master() const {
   return spec.master64 || spec.precision == Precision::bf16;
+}
+
+bool LawInputs::clips() const {
+  return !is_asynchronous(spec.schedule);
 }
 
 std::vector<Wide> LawInputs::gradient(std::size_t i) {
@@ -36,7 +42,7 @@ std::vector<std::vector<Wide>> LawInputs::distinct_gradients() {
 
 std::vector<Wide> LawInputs::clipped_gradient(std::size_t i) {
   std::vector<Wide> clipped = gradient(i);
-  const Wide coefficient = candidate.number_now(Phase::scalar, "clip_coef");
+  const Wide coefficient = clips() ? candidate.number_now(Phase::scalar, "clip_coef") : 1;
   for (Wide& element : clipped) {
     element *= coefficient;
   }
@@ -55,8 +61,9 @@ std::vector<double> LawInputs::start(std::size_t i, Phase phase) {
 }
 
 std::vector<double> LawInputs::as_read(std::size_t i) {
-  if (step() > 0) {
-    return candidate.before(Phase::param, params()[i].name);
+  const int version = version_used(spec, problem.stages_of_parameters()[i], step());
+  if (version > 0) {
+    return candidate.after(version - 1, Phase::param, params()[i].name);
   }
   std::vector<double> values(static_cast<std::size_t>(element_count(params()[i].shape)));
   initial_values(params(), i, spec.seed, 0, values);

@@ -26,6 +26,8 @@ class LawInputs {
   int step() const { return candidate.step(); }
   const std::vector<ParamSpec>& params() const { return problem.network.parameters(); }
   bool has_master() const;
+  /// Whether there is a norm of all gradients: the stages of an asynchronous pipeline know none.
+  bool clips() const;
   /// The parameter that the optimizer updates.
   Phase updated_phase() const { return has_master() ? Phase::master : Phase::param; }
 

@@ -37,7 +37,7 @@ void add_loss_law(LawInputs& inputs, std::vector<Law>& laws) {
 std::vector<Law> laws_of_step(const LawCase& question, CandidateStep& candidate) {
   LawInputs inputs(question, candidate);
   std::vector<Law> laws;
-  if (!is_skipped(question.spec, candidate.step())) {
+  if (!is_skipped(question.spec, candidate.step()) && inputs.clips()) {
     add_clip_laws(inputs, laws);
   }
   add_loss_law(inputs, laws);

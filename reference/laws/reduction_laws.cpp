@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ class ReductionLaws {
       add(
           Phase::grad, param.name,
           [&] {
-            return ReductionLaw{type_, static_cast<Wide>(shares.divisor) * loss_scale(), 0, 2};
+            return ReductionLaw{type_, static_cast<Wide>(shares.divisor) * loss_scale(), 0, 2,
+                                inputs_.spec.gradcomm_bf16};
           },
           std::nullopt);
     }
@@ -66,10 +68,12 @@ class ReductionLaws {
     add_law(laws_, {"reduction", record, phase, inputs_.step(), "", ""}, [&](Law& law) {
       ReductionLaw each = make_law();
       const std::vector<double> shift = bias ? inputs_.as_read(*bias) : std::vector<double>();
-      law.row.derivation = fmt::format(
-          "sum of what {} ranks put in; ((P-1) u sum|c|{}) x 1.01, u = {}", ranks.size(),
-          phase == Phase::grad ? " + 2 u |sum|) / divisor" : " + u (|y| + |bias|)",
-          type_.roundoff_text);
+      law.row.derivation =
+          fmt::format("sum of what {} ranks put in{}; ({}(P-1) u sum|c|{}) x 1.01, u = {}",
+                      ranks.size(), each.rounded ? ", each rounded to bfloat16" : "",
+                      each.rounded ? "half a bfloat16 spacing + " : "",
+                      phase == Phase::grad ? " + 2 u |sum|) / divisor" : " + u (|y| + |bias|)",
+                      type_.roundoff_text);
       std::vector<Wide> terms(ranks.size());
       for (std::size_t e = 0; e < ranks.front().size(); ++e) {
         for (std::size_t k = 0; k < ranks.size(); ++k) {
@@ -86,18 +90,38 @@ class ReductionLaws {
   std::vector<Law>& laws_;
 };
 
+/// Between neighbours around a number: 8 digits of it, down to the subnormals' 2^-133.
+Wide bfloat16_spacing(Wide value) {
+  constexpr int kDigits = 8;
+  constexpr int kSubnormal = -133;
+  int exponent = kSubnormal;
+  if (value != 0) {
+    static_cast<void>(std::frexp(value, &exponent));
+  }
+  return std::ldexp(Wide{1}, std::max(exponent - kDigits, kSubnormal));
+}
+
+/// To nearest, ties to even; what lies beyond the largest number is no case of a law.
+Wide to_bfloat16(Wide value) {
+  const Wide spacing = bfloat16_spacing(value);
+  return std::nearbyint(value / spacing) * spacing;
+}
+
 }  // namespace
 
 Demand ReductionLaw::element(std::span<const Wide> contributions) const {
   Wide sum = 0;
   Wide magnitude = 0;
   for (const Wide contribution : contributions) {
-    sum += contribution;
-    magnitude += std::abs(contribution);
+    const Wide term = rounded ? to_bfloat16(contribution) : contribution;
+    sum += term;
+    magnitude += std::abs(term);
   }
   const auto additions = static_cast<Wide>(contributions.size()) - 1;
+  const Wide adding = type.u * additions * magnitude;
+  const Wide storing = rounded ? bfloat16_spacing(std::abs(sum) + adding) / 2 : 0;
   const Wide y = sum / divisor + bias;
-  return {y, type.u * (additions * magnitude / divisor + after * std::abs(y) + std::abs(bias))};
+  return {y, (adding + storing) / divisor + type.u * (after * std::abs(y) + std::abs(bias))};
 }
 
 void add_reduction_laws(LawInputs& inputs, std::vector<Law>& laws) {

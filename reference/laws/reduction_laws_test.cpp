@@ -28,6 +28,17 @@ TEST(ReductionLaws, TheLimitCountsAdditionsAndWhatFollows) {
   EXPECT_EQ(biased.limit, (2 * 16 + 1 + 7) * kU);
 }
 
+// 256 + 1 + 1 over 2 in bfloat16: 258 is a number there, its neighbours are 2 away. 1.003
+// becomes 1.
+TEST(ReductionLaws, ARoundedSumIsWithinHalfASpacingOfItsRoundedTerms) {
+  const std::array<Wide, 3> terms = {256, 1.003L, 1};
+  const Demand demand = ReductionLaw{kFp64, 2, 0, 2, true}.element(terms);
+  EXPECT_EQ(demand.value, 129);
+  EXPECT_EQ(demand.limit, (1 + 2 * 258 * kU) / 2 + 2 * 129 * kU);
+  const std::array<Wide, 2> ties = {1 + 0x1p-8L, -1 - 0x3p-8L};  // to 1 and to -1 - 2^-6
+  EXPECT_EQ((ReductionLaw{kFp64, 1, 0, 0, true}.element(ties).value), -0x1p-6L);
+}
+
 /// A copy of the clean dump that says of layer0.norm1.weight's gradient in step 1 what three ranks
 /// put in; `error` is how far the first rank's share is off, relatively.
 std::filesystem::path with_contributions(const RebaseCase& made, const std::string& name,
