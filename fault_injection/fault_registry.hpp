@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fault_injection/fault_plan.hpp"
+#include "fixtures/record_table.hpp"
 
 namespace meshparity {
 
@@ -20,6 +21,7 @@ struct NamedFault {
   std::string where = {};                 // planted there: "r1"; empty: wherever it acts
   std::vector<std::string> acts_in = {};  // case ids (without the fault) that must diverge
   std::vector<std::string> invisible_in = {};  // case ids in which it must not be visible
+  Level level = Level::standard;               // at which `check` looks for it
   std::string check = {};                      // the first finding's check,
   std::string record = {};                     // record (empty with check collectives)
   int step = 0;                                // and step

@@ -5,6 +5,34 @@ namespace meshparity {
 
 std::vector<NamedFault> faults_of_scales() {
   return {
+      // A sum of rounded gradients runs in bfloat16 itself, so each addition rounds. Two replicas
+      // have
+      // one addition, which is the sum's own rounding.
+      {.name = "gradcomm_summed_in_bf16",
+       .kind = "precision",
+       .role = "grad.dp",
+       .phase = "grad",
+       .whole_group = true,
+       .acts_in =
+           cases({"gpt-micro.dp4.gradcomm_bf16-steps1", "gpt-tiny.dp3.gradcomm_bf16-steps1"}),
+       .invisible_in = cases({"gpt-micro.dp2.gradcomm_bf16-steps1", "gpt-micro.dp4.steps1"}),
+       .level = Level::all,
+       .check = "grad",
+       .record = "head.weight"},
+      // Rounded gradients are divided by the replicas before the sum and multiplied after it, so
+      // both
+      // are rounded twice; by a power of two nothing is.
+      {.name = "gradcomm_divided_before",
+       .kind = "precision",
+       .role = "grad.dp",
+       .phase = "grad",
+       .whole_group = true,
+       .acts_in =
+           cases({"gpt-tiny.dp3.gradcomm_bf16-steps1", "llama-tiny.dp3.gradcomm_bf16-steps1"}),
+       .invisible_in = cases({"gpt-micro.dp4.gradcomm_bf16-steps1", "gpt-tiny.dp3.steps1"}),
+       .level = Level::all,
+       .check = "grad",
+       .record = "head.weight"},
       // Divided by the replicas beside the tokens of all of them (B26).
       {.name = "dp_mean_too",
        .kind = "wrong scaling",

@@ -19,6 +19,7 @@
 #include "matrix/checks/replicas.hpp"
 #include "matrix/checks/schedule.hpp"
 #include "matrix/judge_values.hpp"
+#include "matrix/payload_noise.hpp"
 #include "matrix/rebased_reference.hpp"
 
 namespace meshparity {
@@ -204,6 +205,11 @@ std::vector<CheckResult> judge_records(const Evidence& evidence, const DumpSet& 
   if (!evidence.companions.empty()) {
     companions.emplace(evidence.companions);
   }
+  std::optional<CompanionReader> payload;
+  if (companions && evidence.spec.gradcomm_bf16 &&
+      std::filesystem::exists(payload_companions(evidence.companions))) {
+    payload.emplace(payload_companions(evidence.companions));
+  }
   std::optional<RebasedReference> rebased;
   if (!evidence.rebased.empty()) {
     rebased.emplace(evidence.rebased);
@@ -214,7 +220,8 @@ std::vector<CheckResult> judge_records(const Evidence& evidence, const DumpSet& 
                              candidate,
                              companions ? &*companions : nullptr,
                              lane_of(evidence.spec.precision),
-                             rebased ? &*rebased : nullptr};
+                             rebased ? &*rebased : nullptr,
+                             payload ? &*payload : nullptr};
   return RecordJudge(context, rows_of(reference, evidence.level)).run();
 }
 

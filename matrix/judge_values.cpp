@@ -140,6 +140,10 @@ std::optional<std::string> ValueJudge::why_no_limits(const RecordEvidence& recor
     return fmt::format("no limits: the companions are of lane {}, {} needs those of {}",
                        context_.companions->lane(), context_.lane->name, context_.lane->companions);
   }
+  if (context_.evidence.spec.gradcomm_bf16 && context_.payload == nullptr) {
+    return "no limits: the reference was made without the noise of gradients in bfloat16 "
+           "(companions_gradcomm_bf16.h5)";
+  }
   if (!context_.companions->has(key.step, key.phase, key.record)) {
     return "no limits: the companions lack it (they are made for level standard)";
   }

@@ -13,6 +13,7 @@
 #include "fixtures/dump.hpp"
 #include "fixtures/error.hpp"
 #include "matrix/bound.hpp"
+#include "matrix/payload_noise.hpp"
 
 namespace meshparity {
 namespace {
@@ -32,16 +33,26 @@ Precision precision_of(const ReferenceKey& key) {
   return parse_case(key.case_id).precision;
 }
 
+/// Of the lane, and of rounded gradients where the case has them.
+std::vector<fs::path> companions_of(const ReferenceKey& key, const fs::path& folder) {
+  std::vector<fs::path> files = {ReferenceCache::companions_file(folder, precision_of(key))};
+  if (parse_case(key.case_id).gradcomm_bf16) {
+    files.push_back(payload_companions(files.front()));
+  }
+  return files;
+}
+
 // Throws UsageError or Error saying what is not whole.
 void require_whole(const ReferenceKey& key, const fs::path& folder) {
   const DumpReader dump(folder / rank_file_name(0));
   if (dump.header().case_id != key.case_id) {
     throw Error(fmt::format("the dump is of {}", dump.header().case_id));
   }
-  const std::string lane = lane_of(precision_of(key)).companions;
-  const fs::path file = ReferenceCache::companions_file(folder, precision_of(key));
-  if (const CompanionReader companions(file); companions.lane() != lane) {
-    throw Error(fmt::format("{} is of lane {}", file.string(), companions.lane()));
+  for (const fs::path& file : companions_of(key, folder)) {
+    if (const CompanionReader companions(file);
+        file.filename() != fmt::format("companions_{}.h5", companions.lane())) {
+      throw Error(fmt::format("{} is of lane {}", file.string(), companions.lane()));
+    }
   }
 }
 
@@ -91,10 +102,13 @@ fs::path ReferenceCache::companions_file(const fs::path& folder, Precision preci
 }
 
 std::string ReferenceCache::manifest(const ReferenceKey& key, const fs::path& folder) const {
-  return fmt::format("case {}\nlevel {}\nmodel {}\nprogram {}\ncpu {}\ndump {}\ncompanions {}\n",
-                     key.case_id, level_name(key.level), key.model_hash, program_hash_, cpu_model_,
-                     fs::file_size(folder / rank_file_name(0)),
-                     fs::file_size(companions_file(folder, precision_of(key))));
+  std::string text = fmt::format("case {}\nlevel {}\nmodel {}\nprogram {}\ncpu {}\ndump {}\n",
+                                 key.case_id, level_name(key.level), key.model_hash, program_hash_,
+                                 cpu_model_, fs::file_size(folder / rank_file_name(0)));
+  for (const fs::path& file : companions_of(key, folder)) {
+    text += fmt::format("companions {}\n", fs::file_size(file));
+  }
+  return text;
 }
 
 bool ReferenceCache::holds(const ReferenceKey& key) const {

@@ -64,6 +64,7 @@ std::string reference_run(const CaseSpec& spec) {
   const bool of_fp64 = lane_of(spec.precision).companions == lane_of(run.precision).companions;
   run.precision = of_fp64 ? run.precision : spec.precision;
   run.master64 = spec.master64;
+  run.gradcomm_bf16 = spec.gradcomm_bf16;
   return format_case(run);
 }
 

@@ -17,7 +17,8 @@ struct Reference {
 };
 
 /// The reference of a case as its lane needs it: the key, in the precision whose companions serve
-/// it (fp64 for fp32's), with masters among its records where the case keeps them.
+/// it (fp64 for fp32's), with masters among its records where the case keeps them, and with the
+/// noise of gradients that travel rounded where they do.
 std::string reference_run(const CaseSpec& spec);
 ReferenceKey key_of(const PlannedCase& planned, Level level);
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "matrix/checks/value_place.hpp"
+#include "matrix/payload_noise.hpp"
 #include "matrix/statistics.hpp"
 
 namespace meshparity {
@@ -15,6 +16,7 @@ namespace {
 /// What is compared of one record.
 struct Compared {
   const JudgeContext& context;
+  const Lane& lane;
   const RecordEvidence& record;
   const Comparand& data;
   const std::vector<double>& candidate;
@@ -55,16 +57,15 @@ std::string derivation_text(const Compared& all, const Limit& limit) {
   return fmt::format(
       "limit {}; sigma {:.3g}, {:.3g} of |ref| ({} noisy runs; {}; n_eff {:.3g}); error/limit in "
       "sigma: {}; relative Frobenius error {:.3g}",
-      derivation(limit), found.sigma, found.sigma / size, all.companion.samples,
-      all.context.lane->origin, all.companion.effective, others_text(found),
-      found.error_norm / found.reference_norm);
+      derivation(limit), found.sigma, found.sigma / size, all.companion.samples, all.lane.origin,
+      all.companion.effective, others_text(found), found.error_norm / found.reference_norm);
 }
 
 Finding finding_at(const Compared& all, std::int64_t element, std::string text) {
   Finding finding = finding_about(all.record, check_of(all.record.row.record));
   const auto at = static_cast<std::size_t>(element);
   add_place(finding, all.context.evidence.spec, all.record, all.record.copies.front(), element);
-  add_values(finding, all.data.reference[at], all.candidate[at], all.context.lane->mantissa_bits);
+  add_values(finding, all.data.reference[at], all.candidate[at], all.lane.mantissa_bits);
   finding.text = std::move(text);
   return finding;
 }
@@ -145,6 +146,28 @@ void judge_statistics(const Compared& all, CheckResult& result) {
   }
 }
 
+/// What one record is measured with.
+struct Measure {
+  Companion companion;
+  Lane lane;
+};
+
+/// Where gradients travelled rounded, the reference's own rounding is far below the noise, and the
+/// projection counts as soon as in any other lane.
+Measure measure_of(const JudgeContext& context, const RecordEvidence& record) {
+  const auto [step, phase, name] = record.key();
+  Measure measure = {context.companions->read(step, phase, name), *context.lane};
+  if (context.payload != nullptr && context.payload->has(step, phase, name)) {
+    const Companion payload = context.payload->read(step, phase, name);
+    measure.companion = with_payload(std::move(measure.companion), payload, measure.lane.factor);
+    if (payload.total > 0) {
+      measure.lane.projection_guard = lane_of(Precision::fp32).projection_guard;
+      measure.lane.origin += "; gradcomm_bf16 companions in quadrature";
+    }
+  }
+  return measure;
+}
+
 }  // namespace
 
 void check_bounded(const JudgeContext& context, const RecordEvidence& record,
@@ -155,11 +178,11 @@ void check_bounded(const JudgeContext& context, const RecordEvidence& record,
     error[i] = demanded ? values.candidate[i] - values.reference[i] : 0;
   }
   const RecordSpec& spec = record.row.record;
-  const Companion companion = context.companions->read(record.row.step, spec.phase, spec.name);
+  const auto [companion, lane] = measure_of(context, record);
   const Comparand data{values.reference, error};
-  const Statistics found = statistics(data, companion, spec.column_block, *context.lane);
+  const Statistics found = statistics(data, companion, spec.column_block, lane);
   result.compared += record.elements();
-  judge_statistics({context, record, data, values.candidate, companion, found}, result);
+  judge_statistics({context, lane, record, data, values.candidate, companion, found}, result);
 }
 
 }  // namespace meshparity

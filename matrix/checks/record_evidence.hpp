@@ -21,6 +21,7 @@ struct JudgeContext {
   const CompanionReader* companions = nullptr;  // null: no limits
   std::optional<Lane> lane;
   const RebasedReference* rebased = nullptr;  // null: no rebased steps and no laws
+  const CompanionReader* payload = nullptr;   // of cases whose gradients travel rounded
 };
 
 /// Pieces point into `placed`, so it is moved, never copied.

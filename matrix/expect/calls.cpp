@@ -37,6 +37,7 @@ class CallList {
         owned_(params_.size()),
         buckets_(buckets_of(layout, rank)),
         type_(number_type(spec_)),
+        payload_(spec_.gradcomm_bf16 ? ElementType::bfloat16 : type_),
         sink_(spec_),
         pieces_(layout, level, rank, sink_) {
     std::transform(params_.begin(), params_.end(), owned_.begin(),
@@ -158,7 +159,7 @@ class CallList {
   void scatter(int chunk) {
     for (const Bucket& bucket : buckets_) {
       if (spec_.zero_stage >= 2 && bucket.chunk == chunk) {
-        sink_.add("reduce_scatter", dp_, {-1, "grad.dp", "grad"}, bucket.in_memory, type_);
+        sink_.add("reduce_scatter", dp_, {-1, "grad.dp", "grad"}, bucket.in_memory, payload_);
       }
     }
   }
@@ -178,7 +179,7 @@ class CallList {
     const char* kind = spec_.zero_stage == 0 ? "all_reduce" : "reduce_scatter";
     for (const Bucket& bucket : buckets_) {
       const int layer = is_of_param ? bucket.layer : -1;
-      sink_.add(kind, dp_, {layer, "grad.dp", "grad"}, bucket.in_memory, type_);
+      sink_.add(kind, dp_, {layer, "grad.dp", "grad"}, bucket.in_memory, payload_);
     }
   }
 
@@ -240,6 +241,7 @@ class CallList {
   std::vector<std::int64_t> owned_;  // elements of each that its replica owns
   std::vector<Bucket> buckets_;
   ElementType type_;
+  ElementType payload_;  // of gradients between replicas
   CallSink sink_;
   PieceCalls pieces_;
   int step_ = 0;
@@ -258,9 +260,6 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec) {
   }
   if (is_stream(spec.schedule)) {
     return missing("pipelines that are never flushed");
-  }
-  if (spec.gradcomm_bf16) {
-    return missing("rounded gradients");
   }
   if (spec.precision != Precision::fp64 && spec.precision != Precision::fp32) {
     return missing(std::string(precision_name(spec.precision)));

@@ -29,7 +29,8 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec);
 /// padding
 ///   included; zero1 scatters them once, zero2 and zero3 every micro-batch when a chunk's weight
 ///   gradients are complete; those that are a sum over tp in one call for key heads that several
-///   ranks hold and one for the rest, of what the rank owns; a tied weight's gradients of two
+///   ranks hold and one for the rest, of what the rank owns; with gradcomm_bf16 the sums over dp
+///   travel in bfloat16; a tied weight's gradients of two
 ///   stages after division by the tokens, once both have been recorded;
 /// * values are gathered after the update (zero1, zero2), or by piece before its forward pass and
 ///   its backward pass, one piece ahead (zero3);

@@ -28,7 +28,8 @@ struct Extents {
         norm(layout.model.norm == Norm::layernorm ? 1 + bias : 1),
         gates(layout.model.activation == Activation::swiglu ? 1 : 0),
         head_norms(layout.model.qk_norm ? 2 : 0),
-        number_bytes(layout.spec.precision == Precision::fp64 ? 8 : 4) {}
+        number_bytes(layout.spec.precision == Precision::fp64 ? 8 : 4),
+        gradient_bytes(layout.spec.gradcomm_bf16 ? 2 : number_bytes) {}
 
   std::int64_t t, h, f, d, queries, keys, vocabulary;
   std::int64_t bias;        // vectors beside a weight: 0 or 1
@@ -36,6 +37,7 @@ struct Extents {
   std::int64_t gates;       // beside `up`: 0 or 1
   std::int64_t head_norms;  // of query and key heads: 0 or 2
   std::int64_t number_bytes;
+  std::int64_t gradient_bytes;  // on their way between replicas
 };
 
 void add(AxisTraffic& traffic, std::int64_t calls, std::int64_t numbers, std::int64_t bytes) {
@@ -140,7 +142,7 @@ class ClosedForm {
                                  head_ * x_.norm * x_.h;
     const std::int64_t copies = model_.tied_embeddings ? embedding_ * head_ : 0;
     const std::int64_t scatters = spec_.zero_stage >= 2 ? m_ : 1;
-    add_numbers(scatters * tensors, scatters * numbers);
+    add(total_, scatters * tensors, scatters * numbers, x_.gradient_bytes);
     if (spec_.zero_stage == 3) {
       add_numbers(2 * m_ * tensors, 2 * m_ * numbers);
     } else if (spec_.zero_stage > 0) {

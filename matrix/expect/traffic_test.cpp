@@ -80,8 +80,8 @@ int expect_in_layouts(const std::vector<std::string>& meshes,
 
 TEST(Traffic, InClosedFormIsThatOfTheListInEveryLayout) {
   EXPECT_GT(expect_in_layouts({"dp2", "tp2", "tp3", "tp4", "tp6", "tp8", "dp2-tp2", "dp4-tp12"},
-                              {"plain", "mb2", "lscale", "smooth0", "sp", "sp-mb2-lscale",
-                               "mb2-rc_full", "sp-rc_full"}),
+                              {"plain", "mb2", "lscale", "smooth0", "gradcomm_bf16", "sp",
+                               "sp-mb2-lscale", "mb2-rc_full", "sp-rc_full"}),
             150);
 }
 
@@ -93,9 +93,9 @@ TEST(Traffic, InClosedFormIsThatOfTheListOnEveryStage) {
 }
 
 TEST(Traffic, InClosedFormIsThatOfTheListForShardsByRows) {
-  EXPECT_GT(
-      expect_in_layouts({"dp2", "dp3"}, {"mb2-zero1_param", "mb2-zero2_param", "mb2-zero3_param"}),
-      20);
+  EXPECT_GT(expect_in_layouts({"dp2", "dp3"}, {"mb2-zero1_param", "mb2-zero2_param",
+                                               "mb2-zero3_param", "mb2-zero2_param-gradcomm_bf16"}),
+            20);
   EXPECT_GT(expect_in_layouts({"dp2-pp2"}, {"1f1b-mb2-zero1_param", "zbh1-mb2-zero3_param"}), 10);
 }
 
