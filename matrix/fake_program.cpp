@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "fixtures/board.hpp"
 #include "fixtures/companions.hpp"
@@ -34,6 +35,7 @@ constexpr std::uint64_t kSaysDoneTwice = 19;
 constexpr std::uint64_t kReferenceFails = 20;
 constexpr std::uint64_t kRebasingFails = 21;
 constexpr std::uint64_t kFailsAtStandard = 22;  // a second run, at level all, ends
+constexpr std::uint64_t kCorruptsMemory = 23;   // for a build that notices
 
 void tell(const JobEvent& event) {
   std::puts(format_event(event).c_str());
@@ -76,12 +78,21 @@ void write_dump(const Job& job, int world) {
   }
 }
 
+/// One element behind an array of four.
+void corrupt_memory() {
+  const std::vector<int> values(4, 1);
+  const volatile std::size_t behind = values.size();
+  const_cast<int*>(values.data())[behind] = 2;
+}
+
 void misbehave(std::uint64_t seed, BoardWriter& board) {
   if (seed == kDiesBySignal) {
     std::fputs("about to fall\n", stderr);
     raise(SIGSEGV);
   } else if (seed == kExits) {
     std::exit(3);
+  } else if (seed == kCorruptsMemory) {
+    corrupt_memory();
   } else if (seed == kStandsStill) {
     board.enter(0, "layer0.mlp.down/forward", "tp: 0 1");
     stand_still();

@@ -160,15 +160,21 @@ ProcessEnd Launch::wait() {
 }
 
 std::string last_lines(const std::filesystem::path& log, std::size_t count) {
+  constexpr std::string_view kSummary = "SUMMARY: ";
   std::ifstream in(log);
   std::vector<std::string> kept;
+  std::string summary;
   for (std::string line; std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) {
       kept.push_back(line.substr(0, 200));
     }
     if (kept.size() > count) {
+      summary = kept.front().starts_with(kSummary) ? kept.front() : summary;
       kept.erase(kept.begin());
     }
+  }
+  if (!summary.empty()) {
+    kept.insert(kept.begin(), summary);
   }
   return fmt::format("{}", fmt::join(kept, " | "));
 }

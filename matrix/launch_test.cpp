@@ -90,5 +90,14 @@ TEST_F(LaunchTest, KeepsTheLastLinesOfStandardError) {
   EXPECT_EQ(last_lines(log(), 2), "line 2 | line 3");
 }
 
+TEST_F(LaunchTest, KeepsTheSummaryOfASanitizerToo) {
+  Launch launch(shell("for i in begun 'SUMMARY: overflow' legend end; do echo $i >&2; done"),
+                log());
+  launch.wait();
+
+  EXPECT_EQ(last_lines(log(), 1), "SUMMARY: overflow | end");
+  EXPECT_EQ(last_lines(log(), 3), "SUMMARY: overflow | legend | end");
+}
+
 }  // namespace
 }  // namespace meshparity

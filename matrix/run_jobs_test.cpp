@@ -94,6 +94,23 @@ TEST_F(RunJobs, GivesTheExitCodeToTheCaseInFlight) {
   EXPECT_TRUE(outcomes_[1].finished);
 }
 
+TEST_F(RunJobs, BlamesTheCaseThatCorruptsMemoryAloneAndGoesOn) {
+#ifdef FAKE_PROGRAM_THAT_NOTICES
+  settings_.program = FAKE_PROGRAM_THAT_NOTICES;
+  settings_.time_limit = 20s;  // a sanitizer takes its time to say what it saw
+  run({1, 23, 1, 1, 1});
+
+  EXPECT_FALSE(outcomes_[1].finished);
+  EXPECT_FALSE(outcomes_[1].never_began);
+  EXPECT_THAT(outcomes_[1].what, HasSubstr("AddressSanitizer: heap-buffer-overflow"));
+  for (const std::size_t job : {0, 2, 3, 4}) {
+    EXPECT_TRUE(outcomes_[job].finished) << job << outcomes_[job].what;
+  }
+#else
+  GTEST_SKIP() << "this compiler has no AddressSanitizer, or the build has another sanitizer";
+#endif
+}
+
 TEST_F(RunJobs, KillsACaseWhoseBoardStandsStillAndSaysWhoWaitsWhere) {
   run({1, 12, 1, 1});
 
