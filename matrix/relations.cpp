@@ -13,12 +13,15 @@ namespace {
 using Partner = std::optional<RelatedRun>;
 using Table = std::vector<RecordSpec>;
 
+bool is_host(Machine machine) {
+  return machine == Machine::host_threads || machine == Machine::host_procs ||
+         machine == Machine::host_mpi;
+}
+
 // Sums over a group run in canonical order on every host; on a GPU that is a feature.
 bool sums_are_ordered(const CaseSpec& spec) {
-  const bool host = spec.machine == Machine::host_threads || spec.machine == Machine::host_procs ||
-                    spec.machine == Machine::host_mpi;
-  return host || spec.machine == Machine::cuda_threads || spec.machine == Machine::cuda_mpi ||
-         spec.ordered;
+  return is_host(spec.machine) || spec.machine == Machine::cuda_threads ||
+         spec.machine == Machine::cuda_mpi || spec.ordered;
 }
 
 // PipeDream's kinds: what a step sees depends on the stages.
@@ -85,7 +88,7 @@ Partner without_sequence_parallelism(const CaseSpec& spec) {
 }
 
 Partner without_tensor_parallelism(const CaseSpec& spec) {
-  const bool fixed_product = spec.machine != Machine::cuda_nccl || spec.fixed_gemm;
+  const bool fixed_product = is_host(spec.machine) || spec.fixed_gemm;
   if (spec.mesh.degree(Axis::tp) == 1 || !sums_are_ordered(spec) || !fixed_product) {
     return std::nullopt;
   }

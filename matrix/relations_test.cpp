@@ -99,6 +99,12 @@ TEST(Relations, NeedOrderedSums) {
   EXPECT_NE(partner_of("tp1", "gpt-micro.tp2.ordered-fixedgemm.fp64.cuda-nccl"), "nothing");
 }
 
+// cuBLAS may sum a product in another order where the matrices have another shape.
+TEST(Relations, NeedFixedProductsOnAGpu) {
+  EXPECT_EQ(partner_of("tp1", "gpt-micro.tp2.plain.fp64.cuda-threads"), "nothing");
+  EXPECT_NE(partner_of("tp1", "gpt-micro.tp2.fixedgemm.fp64.cuda-threads"), "nothing");
+}
+
 TEST(Relations, SequenceParallelismChangesTheOrderOfRowSumsOnly) {
   const std::set<std::string> names = selected("sp", 0);
 

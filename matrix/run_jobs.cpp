@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <future>
 #include <map>
 
@@ -54,25 +55,39 @@ void run_side_by_side(const std::vector<Job>& jobs, const LaunchSettings& settin
   }
 }
 
-/// Ranks that mpirun must start for a job; 0 for a job that its program runs by itself. Rebasing
-/// names candidates' cases to a program that has no ranks.
-int ranks_to_start(const Job& job, const LaunchSettings& settings) {
+/// What jobs of one launch have in common.
+struct Start {
+  std::string suffix;  // of the worker's name
+  int ranks = 0;       // that mpirun must start; 0: the program runs them by itself
+  bool on_gpu = false;
+  auto operator<=>(const Start&) const = default;
+};
+
+/// Rebasing names candidates' cases to a program that has no ranks.
+Start start_of(const Job& job, const LaunchSettings& settings) {
   const CaseSpec spec = parse_case(job.case_id);
-  const bool on_mpi = settings.mode == "--jobs" && spec.machine == Machine::host_mpi;
-  return on_mpi ? spec.mesh.world_size() : 0;
+  if (settings.mode != "--jobs") {
+    return {};
+  }
+  return {worker_suffix(spec.machine), is_on_mpi(spec.machine) ? spec.mesh.world_size() : 0,
+          is_on_gpu(spec.machine)};
 }
 
-LaunchSettings settings_for(int ranks, const LaunchSettings& settings) {
-  if (ranks == 0) {
+LaunchSettings settings_for(const Start& start, const LaunchSettings& settings) {
+  if (start.suffix.empty()) {
     return settings;
   }
-  LaunchSettings mpi = settings;
-  mpi.program = mpi_worker(settings.program);
-  mpi.starter = mpi_starter(ranks);
-  mpi.folder = settings.folder / fmt::format("mpi{}", ranks);
-  mpi.side_by_side = 1;  // every launch has its many processes
-  std::filesystem::create_directories(mpi.folder);
-  return mpi;
+  LaunchSettings other = settings;
+  other.program =
+      settings.program.parent_path() / (settings.program.filename().string() + start.suffix);
+  if (start.ranks > 0) {
+    other.starter = mpi_starter(start.ranks);
+  }
+  const char* kind = start.on_gpu ? "cuda" : "mpi";
+  other.folder = settings.folder / fmt::format("{}{}", kind, start.ranks);
+  other.side_by_side = 1;  // every launch has its many processes, or the GPU
+  std::filesystem::create_directories(other.folder);
+  return other;
 }
 
 // The chosen jobs, told to the hooks by their place among all.
@@ -94,12 +109,12 @@ void run_chosen(const std::vector<Job>& jobs, const std::vector<std::size_t>& ch
 }  // namespace
 
 void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks) {
-  std::map<int, std::vector<std::size_t>> by_ranks;
+  std::map<Start, std::vector<std::size_t>> by_start;
   for (std::size_t place = 0; place < jobs.size(); ++place) {
-    by_ranks[ranks_to_start(jobs[place], settings)].push_back(place);
+    by_start[start_of(jobs[place], settings)].push_back(place);
   }
-  for (const auto& [ranks, chosen] : by_ranks) {
-    run_chosen(jobs, chosen, settings_for(ranks, settings), hooks);
+  for (const auto& [start, chosen] : by_start) {
+    run_chosen(jobs, chosen, settings_for(start, settings), hooks);
   }
 }
 

@@ -35,8 +35,8 @@ struct JobHooks {
   std::function<void(const std::string& text)> note;  // about a launch, not about a job
 };
 
-/// Cases on MPI go to the MPI worker beside the program, those of one world size in one launch
-/// after the other, when all the others are through.
+/// Cases on MPI and on GPUs go to workers of their own beside the program (worker_suffix), those of
+/// one world size in one launch after the other, when all the others are through.
 void run_jobs(const std::vector<Job>& jobs, const LaunchSettings& settings, const JobHooks& hooks);
 
 }  // namespace meshparity

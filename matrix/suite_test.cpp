@@ -141,8 +141,8 @@ TEST(Suite, ListsTheNamesThatExist) {
     FAIL() << "it exists";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "suite \"everything\" does not exist; suites are exact, full, orders, pairs, "
-                 "singles, smoke, triples, or a path that ends in .toml");
+                 "suite \"everything\" does not exist; suites are exact, full, gpu, gpu_exact, "
+                 "orders, pairs, singles, smoke, triples, or a path that ends in .toml");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 
 #include "fault_injection/fault_registry.hpp"
@@ -67,8 +68,12 @@ class Chooser {
 
  private:
   // What this machine cannot start is excluded like what no machine can run.
-  static std::string why_not_here(const PlannedCase& planned) {
-    return why_not_started(planned.spec.machine, programs_beside().worker);
+  const std::string& why_not_here(const PlannedCase& planned) {
+    const Machine machine = planned.spec.machine;
+    const auto known = why_not_.find(machine);
+    return known != why_not_.end()
+               ? known->second
+               : why_not_[machine] = why_not_started(machine, programs_beside().worker);
   }
 
   void add(PlannedCase planned) {
@@ -106,6 +111,7 @@ class Chooser {
 
   const CaseOptions& options_;
   LazyText text_;
+  std::map<Machine, std::string> why_not_;  // of the machines asked for so far
   ChosenCases chosen_;
 };
 

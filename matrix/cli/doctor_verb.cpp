@@ -57,18 +57,24 @@ bool say_programs() {
   return both;
 }
 
+void say_gpu_machine(Machine machine, std::string_view yes) {
+  const std::string why = why_not_started(machine, programs_beside().worker);
+  say(machine_name(machine), why.empty() ? std::string(yes) : "no: " + why);
+}
+
 void say_machines(bool can_run) {
   const std::string mpi = why_not_started(Machine::host_mpi, programs_beside().worker);
   say("host-procs", can_run ? "yes: ranks are processes of this machine" : "no, as host-threads");
   say("host-mpi", mpi.empty() ? "yes: ranks are processes that mpirun starts" : "no: " + mpi);
   say("  mpirun",
       found_or(program_on_path("mpirun"), "apt-get install openmpi-bin libopenmpi-dev"));
-  say("cuda-threads", "not built yet");
+  say_gpu_machine(Machine::cuda_threads, "yes: ranks are threads that compute on GPUs");
   say("  GPU", found_or(first_that_exists({"/dev/nvidia0", "/dev/dxg"}),
                         "no device /dev/nvidia0; a GPU and its driver"));
   say("  nvcc", found_or(program_on_path("nvcc"), "the CUDA Toolkit"));
   say("  cublas", found_or(library("libcublas.so"), "the CUDA Toolkit"));
-  say("cuda-nccl", "not built yet");
+  say_gpu_machine(Machine::cuda_mpi, "yes: ranks are processes that compute on GPUs");
+  say_gpu_machine(Machine::cuda_nccl, "yes: ranks are processes, one a GPU");
   say("  nccl", found_or(library("libnccl.so.2"), "libnccl2 and libnccl-dev, from NVIDIA"));
 }
 

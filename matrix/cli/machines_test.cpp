@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -141,6 +142,30 @@ TEST_F(MachinesMpi, AWorkerThatIsNotThereIsSaid) {
   EXPECT_THAT(why_not_started(Machine::host_mpi, scratch_ / "nothing"),
               AllOf(HasSubstr("nothing-mpi is missing"), HasSubstr("apt-get install")));
   EXPECT_EQ(why_not_started(Machine::host_procs, scratch_ / "nothing"), "");
+}
+
+/// A worker for GPUs that says and does this.
+void write_cuda_worker(const std::filesystem::path& file, const std::string& script) {
+  std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+}
+
+TEST_F(Machines, WhyAMachineWithGpusCannotRunIsASentence) {
+  const std::filesystem::path worker = scratch_ / "worker";
+  EXPECT_THAT(why_not_started(Machine::cuda_threads, worker),
+              AllOf(HasSubstr("built without CUDA, worker-cuda is missing"),
+                    HasSubstr("cmake --preset cuda")));
+
+  write_cuda_worker(scratch_ / "worker-cuda", "echo no GPU of NVIDIA on this machine; exit 3");
+  EXPECT_EQ(why_not_started(Machine::cuda_threads, worker), "no GPU of NVIDIA on this machine");
+
+  write_cuda_worker(scratch_ / "worker-cuda", "echo libcublas.so.13: cannot open >&2; exit 127");
+  EXPECT_EQ(why_not_started(Machine::cuda_threads, worker),
+            "worker-cuda does not say what GPUs there are: libcublas.so.13: cannot open");
+
+  write_cuda_worker(scratch_ / "worker-cuda", "echo 1 x NVIDIA H200; exit 0");
+  EXPECT_EQ(why_not_started(Machine::cuda_threads, worker), "");
+  EXPECT_EQ(ask_for_gpus(scratch_ / "worker-cuda").said, "1 x NVIDIA H200");
 }
 
 }  // namespace
