@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string_view>
+#include <vector>
 
 #include "parallel_impl/kernels/adamw.cuh"
 #include "parallel_impl/kernels/attention.cuh"
@@ -43,7 +45,8 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  /// Memory filled with zero bytes.
+  /// Memory filled with zero bytes; what was released before is used again where it fits exactly,
+  /// so that a step costs no system calls.
   void* acquire(std::size_t bytes, MemoryTag tag);
   void release(void* data, std::size_t bytes, MemoryTag tag);
   MemoryUse use(MemoryTag tag) const { return use_[static_cast<std::size_t>(tag)]; }
@@ -56,9 +59,14 @@ class Memory {
  protected:
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* data) = 0;
+  /// For the destructor of whoever has free().
+  void free_idle();
 
  private:
+  void* take_idle(std::size_t bytes);
+
   std::array<MemoryUse, kMemoryTags> use_;
+  std::map<std::size_t, std::vector<void*>> idle_;  // by size
 };
 
 template <class T>

@@ -10,6 +10,7 @@ namespace meshparity {
 template <class T, class Device>
 class BackendOn final : public Backend<T> {
  public:
+  ~BackendOn() override { this->free_idle(); }
   /// With the arguments of the device.
   template <class... Arguments>
   explicit BackendOn(Arguments&&... arguments) : device_(std::forward<Arguments>(arguments)...) {}

@@ -27,6 +27,20 @@ TEST(HostBackend, CountsMemoryByTagAndKeepsThePeak) {
   EXPECT_EQ(backend->use(MemoryTag::parameter).peak, 0);
 }
 
+TEST(HostBackend, UsesReleasedMemoryAgainAndCleansIt) {
+  const std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
+  Buffer<double> first(*backend, MemoryTag::activation_B, 4);
+  first.upload(std::vector<double>{1, 2, 3, 4});
+  first.reset();
+
+  const Buffer<double> other(*backend, MemoryTag::activation_B, 3);
+  const Buffer<double> again(*backend, MemoryTag::activation_W, 4);
+
+  EXPECT_EQ(std::vector<double>(again.data(), again.data() + 4), std::vector<double>(4));
+  EXPECT_EQ(backend->use(MemoryTag::activation_B).current, 24);
+  EXPECT_EQ(backend->use(MemoryTag::activation_W).peak, 32);
+}
+
 TEST(Buffer, StartsAtZeroAndMovesItsMemory) {
   const std::unique_ptr<Backend<double>> backend = make_host_backend<double>();
   Buffer<double> from(*backend, MemoryTag::buffer, 3);
