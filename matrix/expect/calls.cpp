@@ -261,7 +261,7 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec) {
   if (is_stream(spec.schedule)) {
     return missing("pipelines that are never flushed");
   }
-  if (spec.precision != Precision::fp64 && spec.precision != Precision::fp32) {
+  if (spec.precision == Precision::tf32) {
     return missing(std::string(precision_name(spec.precision)));
   }
   for (const Event& event : spec.events) {

@@ -31,7 +31,8 @@ std::size_t place_of_tag(std::string_view tag) {
 
 /// Numbers of the optimizer beside a parameter's element, in its own width.
 std::int64_t state_bytes(const CaseSpec& spec) {
-  const std::int64_t numbers = moments_of(spec.optimizer) + (spec.master64 ? 1 : 0);
+  const bool has_master = spec.master64 || spec.precision == Precision::bf16;
+  const std::int64_t numbers = moments_of(spec.optimizer) + (has_master ? 1 : 0);
   return numbers * (spec.master64 ? 8 : number_bytes(spec));
 }
 

@@ -6,7 +6,8 @@
 
 namespace meshparity::expect {
 
-/// 8 or 4; of activations, parameters and gradients. Masters have a width of their own.
+/// 8 or 4, of bf16 too, whose numbers are held as floats; of activations, parameters and gradients.
+/// Masters have a width of their own.
 std::int64_t number_bytes(const CaseSpec& spec);
 
 }  // namespace meshparity::expect
