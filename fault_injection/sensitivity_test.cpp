@@ -82,7 +82,7 @@ class PlantedRuns {
     return runs_.at(fault.level).reports.at(id);
   }
   double times_fired(const NamedFault& fault, const std::string& id) const {
-    return meshparity::times_fired(folder_ / level_name(fault.level) / id / "dump");
+    return meshparity::times_fired(folder_ / std::string(level_name(fault.level)) / id / "dump");
   }
 
  private:

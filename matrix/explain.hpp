@@ -71,7 +71,7 @@ struct NodeLoss {
   int node = 0;
   std::vector<int> ranks;
   std::vector<std::pair<std::string, int>> groups_hit;  // by axes
-  std::vector<std::string> shares_lost;  // of which no copy is left on another node
+  std::vector<std::string> shares_lost;                 // of which no copy is left on another node
 };
 
 struct Explanation {

@@ -46,8 +46,8 @@ class Launch {
   ProcessEnd end_;
 };
 
-/// The last lines of a log joined by " | ", for a finding; empty when there are none. What a sanitizer
-/// says in one line ("SUMMARY: ...") stands first where it is followed by more.
+/// The last lines of a log joined by " | ", for a finding; empty when there are none. What a
+/// sanitizer says in one line ("SUMMARY: ...") stands first where it is followed by more.
 std::string last_lines(const std::filesystem::path& log, std::size_t count);
 
 }  // namespace meshparity

@@ -179,7 +179,7 @@ TEST(State, TrainingGoesOnFromADumpBitForBit) {
     const DumpReader dump(folder.path() / "rank_0000.h5");
     const Problem problem = problem_of(parse_case(id));
     const State state = read_state(dump, problem.network.parameters(), problem.spec.optimizer, 0);
-    Training resumed(problem, {Level::standard, 1, false}, state);
+    Training resumed(problem, {Level::standard, 1, false}, {state, {}});
 
     resumed.run(1);
     resumed.run(2);

@@ -41,8 +41,7 @@ bool depends_on_data_only(const Finding& finding) {
 /// value.
 bool is_about_values(const Finding& finding) {
   return finding.gravity == Verdict::diverges && finding.step >= 0 && finding.check != "coverage" &&
-         finding.check != "collectives" && finding.check != "memory" &&
-         finding.check != "schedule";
+         finding.check != "collectives" && finding.check != "memory" && finding.check != "schedule";
 }
 
 /// Same record, compared with its copies first and with the reference then.

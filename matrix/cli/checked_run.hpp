@@ -11,11 +11,12 @@
 
 namespace meshparity {
 
-/// The check of that name, as the report has it; the run conforms.
-inline nlohmann::json check_of_run(const std::string& id, const std::string& name) {
+/// The check of that name, as the report has it; the run of `program` conforms.
+inline nlohmann::json check_of_run(const std::string& program, const std::string& id,
+                                   const std::string& name) {
   const ScratchFolder scratch;
   const std::string out = scratch / "out";
-  Launch launch({MESHPARITY_PROGRAM, "run", id, "--out", out, "--cache", scratch / "cache"},
+  Launch launch({program, "run", id, "--out", out, "--cache", scratch / "cache"},
                 scratch / "stderr");
   for (std::string line; launch.read_line(line, std::chrono::seconds(60)) == Launch::Read::line;) {
   }

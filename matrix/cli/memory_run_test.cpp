@@ -9,6 +9,7 @@ namespace {
 TEST(MemoryRun, CountsWhatWasDueOnEveryRank) {
   for (const char* machine : {"host-threads", "host-procs"}) {
     const nlohmann::json check = check_of_run(
+        MESHPARITY_PROGRAM,
         std::string("gpt-micro.dp2-tp2.sp-mb2-momentum-drop0-steps1.fp32.") + machine, "memory");
 
     EXPECT_EQ(check.at("verdict"), "conforms") << check.dump();

@@ -6,7 +6,8 @@ namespace {
 
 // A rank alone lists F, B of two micro-batches, reduce and step, three times.
 TEST(ScheduleRun, ComparesTheListOfARankWithoutAPipeline) {
-  const nlohmann::json check = check_of_run("gpt-micro.single.mb2.fp64.host-threads", "schedule");
+  const nlohmann::json check =
+      check_of_run(MESHPARITY_PROGRAM, "gpt-micro.single.mb2.fp64.host-threads", "schedule");
 
   EXPECT_EQ(check.at("verdict"), "conforms") << check.dump();
   EXPECT_EQ(check.at("compared"), 3 * (2 * 2 + 2));
@@ -17,7 +18,8 @@ TEST(ScheduleRun, ComparesTheListOfARankWithoutAPipeline) {
 TEST(ScheduleRun, ComparesTheListsOfAPipeline) {
   for (const char* machine : {"host-threads", "host-procs"}) {
     const nlohmann::json check =
-        check_of_run(std::string("gpt-micro.pp2.zbh1-mb4-steps1.fp64.") + machine, "schedule");
+        check_of_run(MESHPARITY_PROGRAM,
+                     std::string("gpt-micro.pp2.zbh1-mb4-steps1.fp64.") + machine, "schedule");
 
     EXPECT_EQ(check.at("verdict"), "conforms") << check.dump();
     EXPECT_EQ(check.at("compared"), 2 * (4 * (3 + 2) + 2));
