@@ -29,6 +29,8 @@ class Combinations {
   /// The first at or after `place` that no row holds and that is not excluded.
   std::optional<std::size_t> next_open(std::size_t place) const;
   void exclude(std::size_t place) { excluded_[place] = true; }
+  void take_back(std::size_t place) { excluded_[place] = false; }
+  bool is_held(std::size_t place) const { return held_[place] > 0; }
 
  private:
   struct Group {

@@ -18,6 +18,7 @@
 #include "matrix/checks/padding.hpp"
 #include "matrix/checks/replicas.hpp"
 #include "matrix/checks/schedule.hpp"
+#include "matrix/checks/tied_copies.hpp"
 #include "matrix/judge_values.hpp"
 #include "matrix/payload_noise.hpp"
 #include "matrix/rebased_reference.hpp"
@@ -126,7 +127,9 @@ class RecordJudge {
         const auto values = check_integer_replicas(context_, record, at("replicas"));
         check_equal_integers(context_, record, values, at(check_of(record.row.record)));
       } else {
-        judge_values(record, check_replicas(context_, record, at("replicas")));
+        std::vector<double> values = check_replicas(context_, record, at("replicas"));
+        tied_.compare(context_, record, values, at("replicas"));
+        judge_values(record, std::move(values));
       }
     } catch (const UsageError&) {
       throw;  // the reference's
@@ -184,6 +187,7 @@ class RecordJudge {
   std::vector<RecordRow> known_;
   std::vector<RecordRow> rows_;  // those that the level asks for
   std::vector<CheckResult> results_;
+  TiedCopies tied_;
   Omissions omissions_;
   ValueJudge values_;
   LifeSigns life_;

@@ -126,4 +126,19 @@ std::optional<CoverRow> LegalRows::complete(const Combination& fixed, CoverRow b
   return by_two_moves(fixed, starts);
 }
 
+std::optional<CoverRow> LegalRows::complete_near(const Combination& fixed, const CoverRow& row) {
+  const std::vector<CoverRow> starts = bases(fixed, row);
+  if (auto legal = cheapest_legal(fixed, starts)) {
+    return legal;
+  }
+  std::optional<CoverRow> cheapest;
+  for (const CoverRow& start : starts) {
+    const std::optional<CoverRow> found = complete_by_one(fixed, start);
+    if (found && (!cheapest || problem_.cost(*found) < problem_.cost(*cheapest))) {
+      cheapest = found;
+    }
+  }
+  return cheapest;
+}
+
 }  // namespace meshparity

@@ -44,6 +44,9 @@ class LegalRows {
     return cheapest_legal(fixed, neighbours(row));
   }
 
+  /// The cheapest legal row with these values that is `row` with them, or one move from it.
+  std::optional<CoverRow> complete_near(const Combination& fixed, const CoverRow& row);
+
   const std::vector<Mover>& movers() const { return movers_; }
 
  private:

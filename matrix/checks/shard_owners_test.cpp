@@ -119,6 +119,30 @@ TEST(ShardOwners, WithoutAnElementNeedNoPiece) {
   }
 }
 
+// Two stages, a copy each: 13 x 8 numbers, one of them another in the head's.
+TEST(ShardOwners, OfATiedWeightHoldEqualCopies) {
+  for (const double other : {0.0, 1e-16}) {
+    MadeCase made("gpt-micro.pp2.gpipe-sgd-split2_1-steps1.fp64.host-threads");
+    for (const char* name : {"embed.weight", "head.weight"}) {
+      made.add(name, {13, 8}, std::vector<double>(104, 0.5)).spec.phase = Phase::param;
+    }
+    made.give(0, "embed.weight", box({0, 0}, {13, 8}), "dp,tp");
+    std::vector<double> head(104, 0.5);
+    head[9] -= other;
+    made.give(1, "head.weight", box({0, 0}, {13, 8}), "dp,tp").values = head;
+    Evidence evidence = made.write();
+    evidence.model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
+    const CheckResult replicas = result_of(judge(evidence), "replicas");
+
+    ASSERT_EQ(replicas.findings.size(), other == 0 ? 0u : 1u);
+    if (other != 0) {
+      EXPECT_EQ(replicas.findings[0].rank, 1);
+      EXPECT_EQ(replicas.findings[0].index, (std::vector<std::int64_t>{1, 1}));
+      EXPECT_THAT(replicas.findings[0].text, HasSubstr("embed.weight holds 0.5 at [1, 1]"));
+    }
+  }
+}
+
 TEST(ShardOwners, DoNotLetPaddingLeak) {
   for (const double leak : {0.0, 1e-30}) {
     ShardCase shard;
