@@ -108,15 +108,14 @@ def choices_of(core, cover):
     return choices
 
 
-def agree(values):
-    """Whether values of the factors beside the mesh can stand in one case."""
-    parts = [value for value in values if value.endswith("_param")]
-    gathers = {value for value in values if value.startswith("zero")}
-    if "overlap_off" in values and any(value.startswith("zero1") for value in gathers):
+def agree(chosen):
+    """Whether values of factors beside the mesh can stand in one case; other factors are free."""
+    zero = chosen.get("zero", "")
+    if chosen.get("overlap") == "overlap_off" and zero and not zero.startswith(("zero2", "zero3")):
         return False
-    if "overlap_off" in values and ("zero", "plain") in values:
+    if chosen.get("bucket") == "bucket4" and zero.endswith("_param"):
         return False
-    return not ("bucket4" in values and parts) and not ("master64" in values and "fp64" in values)
+    return chosen.get("master") != "master64" or chosen.get("precision") != "fp64"
 
 
 def is_legal(row, models, cover):
@@ -124,15 +123,8 @@ def is_legal(row, models, cover):
     if not fits_model(core, models, cover):
         return False
     choices = choices_of(core, cover)
-    values = {row[name] for name in choices} | {
-        (name, row[name]) for name in choices if row[name] == "plain"}
-    plain_zero = ("zero", "plain") in values
-    return all(row[name] in choices[name] for name in choices) and agree_all(values, plain_zero)
-
-
-def agree_all(values, plain_zero):
-    words = {value for value in values if isinstance(value, str)}
-    return agree(words) and not ("overlap_off" in words and plain_zero)
+    chosen = {name: row[name] for name in choices}
+    return all(chosen[name] in allowed for name, allowed in choices.items()) and agree(chosen)
 
 
 def combinations_in(row, strength):
@@ -160,7 +152,7 @@ def legal_combinations(cover, models):
             for names in itertools.combinations(choices, strength - size):
                 for values in itertools.product(*(choices[name] for name in names)):
                     rest = tuple(zip(names, values))
-                    if agree_all(set(values), ("zero", "plain") in rest):
+                    if agree(dict(rest)):
                         found |= {tuple(sorted(part + rest)) for part in parts[size]}
     return found
 

@@ -5,6 +5,16 @@
 
 namespace meshparity {
 
+/// One chunk of a rule in double; then copy = T(theta).
+template <class Rule, class T, Group G>
+MESHPARITY_HD void update_masters(const Rule& rule, const T* grad, T* copy, const G& group,
+                                  int chunk) {
+  for_chunk(group, chunk, rule.count, [&](int i) {
+    rule.update(i, rule.clip * static_cast<double>(grad[i]));
+    copy[i] = static_cast<T>(rule.theta[i]);
+  });
+}
+
 /// AdamW in double; then copy = T(theta).
 template <class T>
 struct MasterAdamW {
@@ -16,10 +26,7 @@ struct MasterAdamW {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, rule.count, [&](int i) {
-      rule.update(i, rule.clip * static_cast<double>(grad[i]));
-      copy[i] = static_cast<T>(rule.theta[i]);
-    });
+    update_masters(rule, grad, copy, group, chunk);
   }
 };
 
@@ -34,10 +41,7 @@ struct MasterSgd {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, rule.count, [&](int i) {
-      rule.update(i, rule.clip * static_cast<double>(grad[i]));
-      copy[i] = static_cast<T>(rule.theta[i]);
-    });
+    update_masters(rule, grad, copy, group, chunk);
   }
 };
 
@@ -52,10 +56,7 @@ struct MasterMomentum {
 
   template <Group G>
   MESHPARITY_HD void operator()(const G& group, int chunk) const {
-    for_chunk(group, chunk, rule.count, [&](int i) {
-      rule.update(i, rule.clip * static_cast<double>(grad[i]));
-      copy[i] = static_cast<T>(rule.theta[i]);
-    });
+    update_masters(rule, grad, copy, group, chunk);
   }
 };
 

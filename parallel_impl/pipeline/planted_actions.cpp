@@ -51,10 +51,13 @@ ActionList planted_actions(ActionList list, Schedule schedule, FaultPlan& faults
 
 bool sums_before(const ActionList& list, const Action& action, Schedule schedule,
                  FaultPlan& faults) {
+  if (schedule != Schedule::one_f_one_b || action.kind != ActionKind::backward) {
+    return false;
+  }
   const auto last = std::find_if(list.rbegin(), list.rend(), [](const Action& each) {
     return each.kind == ActionKind::backward;
   });
-  return schedule == Schedule::one_f_one_b && action == *last && faults.fires("sums_in_cooldown");
+  return action == *last && faults.fires("sums_in_cooldown");
 }
 
 }  // namespace meshparity

@@ -46,15 +46,6 @@ std::vector<int> Stages::chunks_of(int stage) const {
   return held;
 }
 
-bool Stages::holds(int stage, int piece) const {
-  for (const int chunk : chunks_of(stage)) {
-    if (pieces_of(chunk).holds(piece)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 ChunkOf chunks_here(const Stages& stages, const ModelSpec& model, int stage) {
   return [&stages, &model, stage](const ParamSpec& param) {
     const int piece = piece_of(param, model);

@@ -25,13 +25,11 @@ class Stages {
 
   int count() const { return stages_; }
   int chunks() const { return static_cast<int>(chunks_.size()); }
-  int chunks_per_stage() const { return chunks() / stages_; }
   /// g mod p, or with the V shape of zbv up and down again.
   int stage_of(int chunk) const;
   const PieceRange& pieces_of(int chunk) const { return chunks_[static_cast<std::size_t>(chunk)]; }
   /// Ascending.
   std::vector<int> chunks_of(int stage) const;
-  bool holds(int stage, int piece) const;
   /// Of the first and of the last piece.
   int first_stage() const { return stage_of(0); }
   int last_stage() const { return stage_of(chunks() - 1); }

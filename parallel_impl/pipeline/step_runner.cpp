@@ -71,6 +71,10 @@ bool StepRunner<T>::is_here(int chunk) const {
 template <class T>
 void StepRunner<T>::load(int mb) {
   const RankParts<T>& rank = parts_.rank;
+  if (loaded_ == std::pair(step_.number, mb)) {
+    return;
+  }
+  loaded_ = {step_.number, mb};
   batch_.load(parts_.inputs, batch_place(rank.model, parts_.spec, rank.mesh, step_.number, mb),
               step_.loss_scale, forgets_last_length(mb));
   parts_.rank.grad_divisor = static_cast<T>(parts_.loss.divisor_of(batch_.counted()));
@@ -132,25 +136,33 @@ void StepRunner<T>::weight(int chunk, int mb) {
 }
 
 template <class T>
+typename StepRunner<T>::Message StepRunner<T>::message_of(const Action& action) const {
+  const bool sends =
+      action.kind == ActionKind::send_forward || action.kind == ActionKind::send_backward;
+  const bool onward =
+      action.kind == ActionKind::send_forward || action.kind == ActionKind::receive_forward;
+  const int other = sends == onward ? action.chunk + 1 : action.chunk - 1;
+  return {onward, parts_.stages.stage_of(other),
+          Site{-1, onward ? "pp.activation" : "pp.gradient", onward ? "forward" : "backward",
+               step_.number, action.mb}};
+}
+
+template <class T>
 void StepRunner<T>::send(const Action& action) {
-  const bool onward = action.kind == ActionKind::send_forward;
-  const Tensor<T> values = onward ? outgoing_ : gradient();
-  const int to = parts_.stages.stage_of(onward ? action.chunk + 1 : action.chunk - 1);
-  const Site site{-1, onward ? "pp.activation" : "pp.gradient", onward ? "forward" : "backward",
-                  step_.number, action.mb};
-  parts_.rank.comm.send(pp_, to, std::span<const T>(values.span()), parts_.log.now(), site);
+  const Message message = message_of(action);
+  const Tensor<T> values = message.onward ? outgoing_ : gradient();
+  parts_.rank.comm.send(pp_, message.peer, std::span<const T>(values.span()), parts_.log.now(),
+                        message.site);
 }
 
 template <class T>
 void StepRunner<T>::receive(const Action& action) {
-  const bool onward = action.kind == ActionKind::receive_forward;
-  const int from = parts_.stages.stage_of(onward ? action.chunk - 1 : action.chunk + 1);
-  const Site site{-1, onward ? "pp.activation" : "pp.gradient", onward ? "forward" : "backward",
-                  step_.number, action.mb};
+  const Message message = message_of(action);
   Buffer<T> values(parts_.rank.backend, MemoryTag::buffer, parts_.rank.stream_count());
   const std::span<T> room(values.data(), static_cast<std::size_t>(values.count()));
-  parts_.log.arrived(parts_.rank.comm.receive(pp_, from, room, site));
-  (onward ? inputs_ : output_grads_).emplace(Place{action.chunk, action.mb}, std::move(values));
+  parts_.log.arrived(parts_.rank.comm.receive(pp_, message.peer, room, message.site));
+  (message.onward ? inputs_ : output_grads_)
+      .emplace(Place{action.chunk, action.mb}, std::move(values));
 }
 
 template <class T>

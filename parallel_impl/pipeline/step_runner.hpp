@@ -51,8 +51,15 @@ class StepRunner {
   void forward(int chunk, int mb);
   void backward(int chunk, int mb);
   void weight(int chunk, int mb);
+  struct Message {
+    bool onward = false;  // an activation; else a gradient
+    int peer = 0;         // the other stage
+    Site site;
+  };
+  Message message_of(const Action& action) const;
   void send(const Action& action);
   void receive(const Action& action);
+  /// The inputs of a micro-batch, unless they are there from the action before.
   void load(int mb);
   bool forgets_last_length(int mb) const;
   void record_samples();
@@ -77,6 +84,7 @@ class StepRunner {
   Tensor<T> outgoing_;  // of the last forward pass, until the next
   Buffer<T> grad_;      // [stream rows, hidden], on its way back
   MicroBatch<T> batch_;
+  std::pair<int, int> loaded_ = {-1, -1};  // step and micro-batch of batch_
   std::vector<T> host_losses_;
   Step step_;
 };
