@@ -61,6 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
            Pair{"gpt-tiny", "dp3", "mb2-clip_near", "dp3-pp2", "1f1b-mb2-clip_near"},
            Pair{"gpt-tiny", "single", "mb2-loss_mbmean", "pp2", "gpipe-mb2-loss_mbmean"},
            Pair{"gpt-tiny", "single", "mb4", "pp2", "1f1b-mb4-split1_3"},
+           // Two micro-batches' parts are on their way at once, behind one that has arrived.
+           Pair{"llama-tiny", "dp2-pp2", "1f1b-mb3-zero2-steps1", "dp2-pp2",
+                "zbh1-mb3-zero2-steps1"},
            Pair{"mixed-tiny", "single", "mb8-steps1", "pp4", "zbv-mb8-steps1"},
            Pair{"mixed-tiny", "single", "mb2-steps1", "pp8", "1f1b-mb2-steps1"}));
 
