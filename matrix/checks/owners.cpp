@@ -86,7 +86,7 @@ std::optional<Placement> due_placement(const JudgeContext& context, const Record
     return parameter_part(layout, record, rank);
   }
   return expect::is_of_samples(record) ? expect::part_of(record, layout, rank, mb)
-                                       : whole(record.shape);
+                                       : expect::part_of_step(record, layout, rank);
 }
 
 bool check_owners(const JudgeContext& context, const RecordEvidence& record, CheckResult& result) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fixtures/loss_scaling.hpp"
+#include "fixtures/step_place.hpp"
 #include "matrix/expect/call_sink.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
@@ -46,13 +47,14 @@ class CallList {
 
   std::vector<CollectiveRow> all_steps() {
     const auto stage = static_cast<std::size_t>(stage_of(spec_, rank_));
-    const ActionList actions = is_probe(spec_) ? ActionList() : actions_due(spec_).at(stage);
-    for (step_ = 0; step_ < spec_.steps; ++step_) {
-      if (is_probe(spec_)) {
-        probe();
-      }
+    if (is_probe(spec_)) {
+      return all_probes();
+    }
+    const ActionList actions = actions_due(spec_).at(stage);
+    const int lists = is_stream(spec_.schedule) ? 1 : spec_.steps;
+    for (int list = 0; list < lists; ++list) {
       for (const Action& action : actions) {
-        sink_.begin(step_, std::max(0, action.mb));
+        begin(action);
         enter_action(action);
       }
     }
@@ -60,8 +62,25 @@ class CallList {
   }
 
  private:
+  /// Step and micro-batch of the records that the action is about. A stream has several steps under
+  /// way, a reduce or step is of the oldest.
+  void begin(const Action& action) {
+    const int of_step = updates_each_micro_batch(spec_.schedule) ? 1 : spec_.micro_batches;
+    const bool is_placed = is_stream(spec_.schedule) && action.mb >= 0;
+    step_ = is_placed ? action.mb / of_step : updates_;
+    updates_ += action.kind == ActionKind::step ? 1 : 0;
+    sink_.begin(step_, action.mb < 0 ? 0 : action.mb % of_step);
+  }
+
+  std::vector<CollectiveRow> all_probes() {
+    for (int step = 0; step < spec_.steps; ++step) {
+      sink_.begin(step, 0);
+      probe();
+    }
+    return sink_.take();
+  }
+
   void probe() {
-    sink_.begin(step_, 0);
     const std::vector<int> chunks = chunks_of_stage(spec_, stage_of(spec_, rank_));
     for (const int chunk : chunks) {
       const Pieces pieces = pieces_of_chunk(layout_, chunk);
@@ -165,8 +184,9 @@ class CallList {
   }
 
   void reduce() {
-    const Group replicas = group_along(spec_, rank_, std::array{Axis::dp, Axis::pp});
-    sink_.add("all_reduce", replicas, {-1, "tokens", "scalar"}, kExactSumIntegers + 1,
+    const bool meet = !is_stream(spec_.schedule);
+    const Group all = meet ? group_along(spec_, rank_, std::array{Axis::dp, Axis::pp}) : dp_;
+    sink_.add("all_reduce", all, {-1, "tokens", "scalar"}, kExactSumIntegers + 1,
               ElementType::int64);
     if (spec_.zero_stage < 2) {
       sums_of_replicas();
@@ -207,7 +227,7 @@ class CallList {
     if (spec_.loss_scaling) {
       sink_.add("all_reduce", all, {-1, "found_inf", "scalar"}, 1, ElementType::int64);
     }
-    if (is_skipped(spec_, step_)) {
+    if (is_skipped(spec_, step_) || is_stream(spec_.schedule)) {
       return;
     }
     tied_sum();
@@ -245,6 +265,7 @@ class CallList {
   CallSink sink_;
   PieceCalls pieces_;
   int step_ = 0;
+  int updates_ = 0;
 };
 
 }  // namespace
@@ -257,9 +278,6 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec) {
     if (spec.mesh.degree(axis) > 1) {
       return missing(fmt::format("{}{}", axis_name(axis), spec.mesh.degree(axis)));
     }
-  }
-  if (is_stream(spec.schedule)) {
-    return missing("pipelines that are never flushed");
   }
   if (spec.precision == Precision::tf32) {
     return missing(std::string(precision_name(spec.precision)));

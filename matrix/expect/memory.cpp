@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "matrix/expect/number_bytes.hpp"
+#include "matrix/expect/schedule_figures.hpp"
 #include "matrix/expect/schedule_memory.hpp"
 #include "matrix/expect/shards.hpp"
 #include "matrix/expect/simulate.hpp"
@@ -48,7 +49,8 @@ RankMemory of_parameters(const Layout& layout, int rank) {
     }
   }
   RankMemory memory;
-  memory.bytes[place_of_tag("parameter")] = values * number_bytes(spec);
+  const int versions = weight_versions(spec, stage_of(spec, rank));
+  memory.bytes[place_of_tag("parameter")] = versions * values * number_bytes(spec);
   memory.bytes[place_of_tag("gradient")] = gradients * number_bytes(spec);
   memory.bytes[place_of_tag("optimizer")] = owned * state_bytes(spec);
   return memory;

@@ -56,7 +56,9 @@ std::vector<SavedTensor> saved_tensors(const Layout& layout, int rank);
 /// and nothing in the end. Buckets are held with their padding; a shard where ZeRO cuts it, other
 /// values and gradients being buffers. Moments are one a parameter for momentum, two for adamw,
 /// beside a master where there is one; a tied head beside the embedding shares value and state but
-/// no gradient.
+/// no gradient. A stage that is never flushed holds all versions of its values that it ever needs
+/// at a time (schedule_figures.hpp: p - s, p or 2) from the first step to the last; gradients and
+/// state it has once.
 RankMemory memory_of(const Layout& layout, int rank);
 
 /// Whether the tag's bytes are still there after the last step.

@@ -6,7 +6,9 @@
 #include <array>
 
 #include "fixtures/error.hpp"
+#include "fixtures/step_place.hpp"
 #include "matrix/expect/grid.hpp"
+#include "matrix/expect/schedule.hpp"
 #include "matrix/expect/stages.hpp"
 
 namespace meshparity::expect {
@@ -105,10 +107,18 @@ bool is_of_samples(const RecordSpec& record) {
 }
 
 bool holds(const RecordSpec& record, const Layout& layout, int rank) {
+  const bool is_loss = record.phase == Phase::loss && record.name == "loss";
   const bool of_the_step = record.phase == Phase::scalar || record.phase == Phase::exact ||
                            record.phase == Phase::margin ||
-                           (record.phase == Phase::loss && record.name == "loss");
+                           (is_loss && !is_stream(layout.spec.schedule));
   return of_the_step || holds_piece(layout, rank, piece_named(record.name, layout.model));
+}
+
+Placement part_of_step(const RecordSpec& record, const Layout& layout, int rank) {
+  if (record.phase == Phase::exact && record.name == "version") {
+    return BoxPlacement{{Box{{stage_of(layout.spec, rank)}, {1}}}};
+  }
+  return whole(record.shape);
 }
 
 std::int64_t rows_of_micro_batch(const Layout& layout) {
@@ -121,7 +131,8 @@ Placement part_of(const RecordSpec& record, const Layout& layout, int rank, int 
   const std::int64_t samples = samples_of(layout);
   const int dp = coordinate_on(spec, rank, Axis::dp);
   Box box = {std::vector<std::int64_t>(record.shape.size(), 0), record.shape};
-  box.start[0] = (std::int64_t{dp} * spec.micro_batches + mb) * samples;
+  const int of_step = updates_each_micro_batch(spec.schedule) ? 1 : spec.micro_batches;
+  box.start[0] = (std::int64_t{dp} * of_step + mb) * samples;
   box.extent[0] = samples;
   const Rows share = {tp.index, tp.degree};
   switch (lay_of(record.name)) {

@@ -11,12 +11,17 @@ namespace meshparity::expect {
 bool is_of_samples(const RecordSpec& record);
 
 /// Whether a rank has a piece of a record: its stage holds the record's piece of the model; what
-/// belongs to no piece (the loss, scalars, sample ids, counters) every rank has.
+/// belongs to no piece (the loss, scalars, sample ids, counters) every rank has. Of a pipeline that
+/// is never flushed only the last stage knows the loss.
 bool holds(const RecordSpec& record, const Layout& layout, int rank);
 
 /// The rank's piece of micro-batch `mb`, in boxes of one sample; their number is no part of the
 /// formula, the elements and their order are. Throws Error for a name that has no formula.
 Placement part_of(const RecordSpec& record, const Layout& layout, int rank, int mb);
+
+/// The rank's piece of what belongs to no sample and is no parameter's: all of it, but of the
+/// versions of a pipeline's weights its own stage's.
+Placement part_of_step(const RecordSpec& record, const Layout& layout, int rank);
 
 /// Rows (sample, position) of a micro-batch on a replica.
 std::int64_t rows_of_micro_batch(const Layout& layout);

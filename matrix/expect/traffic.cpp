@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "fixtures/step_place.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
 #include "matrix/expect/record_parts.hpp"
+#include "matrix/expect/schedule.hpp"
 #include "matrix/expect/stages.hpp"
 
 namespace meshparity::expect {
@@ -63,7 +65,7 @@ class ClosedForm {
       : spec_(layout.spec),
         model_(layout.model),
         x_(layout),
-        m_(spec_.micro_batches),
+        m_(updates_each_micro_batch(spec_.schedule) ? 1 : spec_.micro_batches),
         tokens_(rows_of_micro_batch(layout)),
         total_{std::move(axes), 0, 0} {
     const std::vector<int> pieces = pieces_of_stage(layout, stage_of(spec_, rank));
@@ -86,9 +88,10 @@ class ClosedForm {
 
   AxisTraffic all() {
     const bool zero = spec_.zero_stage > 0;
-    integers(zero ? "dp,tp,pp" : "tp,pp", kExactSum);
+    const bool meet = !is_stream(spec_.schedule);
+    integers(zero ? "dp,tp,pp" : "tp,pp", meet ? kExactSum : 0);
     integers(zero ? "dp,tp,pp" : "tp,pp", spec_.loss_scaling ? 1 : 0);
-    integers("dp,pp", kExactSum + 1);
+    integers(meet ? "dp,pp" : "dp", kExactSum + 1);
     if (total_.axis == "tp") {
       inside_pieces();
       sums_over_tp();
