@@ -1,7 +1,5 @@
 #include "matrix/expect/calls.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -270,33 +268,8 @@ class CallList {
 
 }  // namespace
 
-std::optional<std::string> why_no_calls(const CaseSpec& spec) {
-  const auto missing = [](const std::string& what) {
-    return fmt::format("no expectation for {} yet", what);
-  };
-  for (const Axis axis : {Axis::cp, Axis::ep, Axis::etp}) {
-    if (spec.mesh.degree(axis) > 1) {
-      return missing(fmt::format("{}{}", axis_name(axis), spec.mesh.degree(axis)));
-    }
-  }
-  if (spec.precision == Precision::tf32) {
-    return missing(std::string(precision_name(spec.precision)));
-  }
-  for (const Event& event : spec.events) {
-    if (event.kind != Event::Kind::probe && event.kind != Event::Kind::fault) {
-      return missing("a run that is interrupted");
-    }
-  }
-  return std::nullopt;
-}
-
 std::vector<CollectiveRow> calls_of(const Layout& layout, Level level, int rank) {
   return CallList(layout, level, rank).all_steps();
-}
-
-std::string call_text(const CollectiveRow& row) {
-  return fmt::format("{} of {} {} at {} mb {} in {} group {}", row.kind, row.count, row.type,
-                     row.site, row.mb, row.axis, row.group);
 }
 
 }  // namespace meshparity::expect
