@@ -13,7 +13,7 @@ namespace {
 using Rows = std::span<const CollectiveRow>;
 
 bool same_site(const CollectiveRow& a, const CollectiveRow& b) {
-  return std::tie(a.site, a.phase, a.mb) == std::tie(b.site, b.phase, b.mb);
+  return std::tie(a.site, a.phase, a.step, a.mb) == std::tie(b.site, b.phase, b.step, b.mb);
 }
 
 bool same_call(const CollectiveRow& a, const CollectiveRow& b) {
@@ -77,9 +77,12 @@ CallFault fault_at(Rows due, Rows done, std::size_t at) {
   const CollectiveRow& about = how == How::twice || how == How::not_due ? done[at] : due[at];
   CallFault fault;
   fault.site = about.site;
+  fault.step = about.step;
   fault.mb = about.mb;
-  fault.text = fmt::format("{} {}: expected {}; did {}", about.site, how_text(how),
-                           call_at(due, at), call_at(done, at));
+  const bool other_step = at < due.size() && at < done.size() && due[at].step != done[at].step;
+  fault.text =
+      fmt::format("{} {}: expected {}; did {}{}", about.site, how_text(how), call_at(due, at),
+                  call_at(done, at), other_step ? fmt::format(" of step {}", done[at].step) : "");
   return fault;
 }
 
@@ -101,7 +104,7 @@ std::optional<CallFault> first_call_fault(Rows due, Rows done, std::int64_t sequ
       return fault;
     }
     if (done[at].sequence != number) {
-      return CallFault{number, done[at].mb, done[at].site,
+      return CallFault{number, done[at].step, done[at].mb, done[at].site,
                        fmt::format("{} has number {} in the ledger: it lost or repeats a call",
                                    done[at].site, done[at].sequence)};
     }

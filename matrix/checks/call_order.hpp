@@ -13,12 +13,14 @@ namespace meshparity {
 
 struct CallFault {
   std::int64_t sequence = 0;  // the number at which it shows
+  int step = 0;
   int mb = 0;
   std::string site;  // of the call that is missing, wrong or too many
   std::string text;  // "layer0.mlp.down/forward left out: expected ...; did ..."
 };
 
-/// Both lists are of one rank and one step. `sequence_before`: of the last call of the step before.
+/// Both lists are of one rank and one step, or of a whole run whose steps overlap.
+/// `sequence_before`: of the last call of the step before.
 std::optional<CallFault> first_call_fault(std::span<const CollectiveRow> due,
                                           std::span<const CollectiveRow> done,
                                           std::int64_t sequence_before);

@@ -10,6 +10,7 @@
 #include "matrix/expect/calls.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
+#include "matrix/expect/schedule.hpp"
 #include "matrix/expect/traffic.hpp"
 
 namespace meshparity {
@@ -85,12 +86,23 @@ class LedgerComparison {
     for (const auto& [rank, done] : by_rank_) {
       if (rank < expect::world_of(spec_.mesh)) {
         const Level level = context_.candidate.readers().at(rank).header().level;
-        compare_rank(rank, steps_of(expect::calls_of(layout, level, rank)), steps_of(done));
+        const Rows due = expect::calls_of(layout, level, rank);
+        if (expect::is_stream(spec_.schedule)) {
+          compare_calls(rank, due, done, 0);
+        } else {
+          compare_steps(rank, steps_of(due), steps_of(done));
+        }
       }
     }
   }
 
-  void compare_rank(int rank, ByStep due, ByStep done) {
+  void compare_calls(int rank, const Rows& due, const Rows& done, std::int64_t before) {
+    if (const auto fault = first_call_fault(due, done, before)) {
+      add(rank, fault->step, fault->mb, fmt::format("number {}: {}", fault->sequence, fault->text));
+    }
+  }
+
+  void compare_steps(int rank, ByStep due, ByStep done) {
     std::set<int> steps;
     for (const ByStep* each : {&due, &done}) {
       for (const auto& [step, rows] : *each) {
@@ -99,9 +111,7 @@ class LedgerComparison {
     }
     std::int64_t before = 0;
     for (const int step : steps) {
-      if (const auto fault = first_call_fault(due[step], done[step], before)) {
-        add(rank, step, fault->mb, fmt::format("number {}: {}", fault->sequence, fault->text));
-      }
+      compare_calls(rank, due[step], done[step], before);
       before = done[step].empty() ? before : done[step].back().sequence;
     }
   }

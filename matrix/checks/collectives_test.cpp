@@ -26,8 +26,9 @@ void number(Rows& rows) {
 /// dp2-tp2 of gpt-micro with the ledgers that are due; `edit` changes those of one rank.
 class LedgerCase {
  public:
-  explicit LedgerCase(const std::string& rest = "dp2-tp2.sp-mb2-steps2.fp64.host-threads")
-      : model(load_named_model(MESHPARITY_MODELS, "gpt-micro")), made("gpt-micro." + rest) {
+  explicit LedgerCase(const std::string& rest = "dp2-tp2.sp-mb2-steps2.fp64.host-threads",
+                      const std::string& name = "gpt-micro")
+      : model(load_named_model(MESHPARITY_MODELS, name)), made(name + "." + rest) {
     made.add("loss", {1}, {1}).spec.phase = Phase::loss;
     for (int rank = 0; rank < made.spec.mesh.world_size(); ++rank) {
       made.give(rank, "loss", whole(std::vector<std::int64_t>{1}), "dp,tp");
@@ -132,6 +133,32 @@ TEST(Collectives, DivergeWhenARowIsMovedDoubledOrOfAnotherGroupOrCount) {
               HasSubstr("grad.sp/grad another group, kind or size"));
   EXPECT_THAT(text([](Rows& rows) { at_site(rows, "grad.sp/grad")->step = 5; }),
               HasSubstr("step 5"));
+}
+
+// Steps overlap there, so what a step did in its own order may still come too early or too late.
+TEST(Collectives, OfAPipelineThatIsNeverFlushedHaveOneOrderOverTheRun) {
+  const auto of = [](const std::function<void(Rows&)>& edit) {
+    return LedgerCase("tp2-pp2.pipedream-mb4-clip_off-steps1.fp64.host-threads", "llama-micro")
+        .check(3, edit);
+  };
+  const auto second = [](const CollectiveRow& row) {
+    return row.kind == "receive" && row.step == 1;
+  };
+
+  EXPECT_EQ(of([](Rows&) {}).verdict, Verdict::conforms);
+  const CheckResult late = of([&](Rows& rows) {
+    const auto at = std::find_if(rows.begin(), rows.end(), second);
+    std::rotate(at, std::next(at), std::next(at, 5));
+    number(rows);
+  });
+  const CheckResult other =
+      of([&](Rows& rows) { std::find_if(rows.begin(), rows.end(), second)->step = 2; });
+
+  ASSERT_FALSE(late.findings.empty());
+  EXPECT_EQ(late.findings[0].step, 1);
+  EXPECT_THAT(late.findings[0].text, HasSubstr("pp.activation/forward out of order"));
+  ASSERT_FALSE(other.findings.empty());
+  EXPECT_THAT(texts(other), HasSubstr(" of step 2"));
 }
 
 // Without the model nothing is known of what was due; the ranks of a group still have to agree.

@@ -131,8 +131,8 @@ class ScheduleComparison {
       if (!fault) {
         fault = first_message_fault(spec_, due_[stage], done.list);
       }
-      if (!fault && !expect::is_stream(spec_.schedule)) {
-        fault = first_call_fault(done.list, calls_of_step(pipeline.ranks[stage], pipeline.step));
+      if (!fault) {
+        fault = first_call_fault(done.list, calls_of_list(pipeline.ranks[stage], pipeline.step));
       }
       if (fault) {
         add_at(pipeline, stage, *fault);
@@ -156,11 +156,15 @@ class ScheduleComparison {
     return list;
   }
 
-  std::vector<CollectiveRow> calls_of_step(int rank, int step) const {
+  /// Micro-batches counted as the list counts them: through the step, or through the run.
+  std::vector<CollectiveRow> calls_of_list(int rank, int step) const {
     std::vector<CollectiveRow> calls;
-    for (const CollectiveRow& row : collectives_.at(rank)) {
-      if (row.step == step) {
-        calls.push_back(row);
+    for (CollectiveRow row : collectives_.at(rank)) {
+      if (expect::is_stream(spec_.schedule)) {
+        row.mb += row.step * expect::micro_batches_of_step(spec_);
+        calls.push_back(std::move(row));
+      } else if (row.step == step) {
+        calls.push_back(std::move(row));
       }
     }
     return calls;
@@ -241,7 +245,12 @@ class ScheduleComparison {
   }
 
   Finding& add_at(const Pipeline& pipeline, std::size_t stage, const ActionFault& fault) {
-    return add(pipeline.ranks[stage], pipeline.step, fault.mb,
+    int step = pipeline.step, mb = fault.mb;
+    if (expect::is_stream(spec_.schedule) && mb >= 0) {  // a list of the run, its text too
+      step = mb / expect::micro_batches_of_step(spec_);
+      mb %= expect::micro_batches_of_step(spec_);
+    }
+    return add(pipeline.ranks[stage], step, mb,
                fmt::format("action {}: {}", fault.position + 1, fault.text));
   }
 

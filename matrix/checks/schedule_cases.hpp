@@ -49,8 +49,10 @@ inline std::vector<CollectiveRow> due_calls(const CaseSpec& spec, int rank,
     call.site = row.kind.ends_with("F") ? "pp.activation/forward" : "pp.gradient/backward";
     call.axis = "pp";
     call.group = fmt::format("{}", fmt::join(expect::peers(spec, rank, std::array{Axis::pp}), " "));
-    call.mb = row.mb;
-    call.step = step;
+    const bool stream = expect::is_stream(spec.schedule);
+    const int of_step = expect::micro_batches_of_step(spec);
+    call.mb = stream ? row.mb % of_step : row.mb;
+    call.step = stream ? row.mb / of_step : step;
   }
   return calls;
 }

@@ -120,6 +120,16 @@ TEST(ScheduleCheck, DivergesWhenTheTransportKnowsNothingOfAMessage) {
               HasSubstr("send_B of chunk 1 mb 2: the ledger of collectives has no further call"));
 }
 
+TEST(ScheduleCheck, LooksForTheMessagesOfAStreamInItsOverlappingSteps) {
+  for (const char* id : {"pp2.pipedream-mb4-clip_off-steps2", "pp2.pipedream_2bw-mb2-clip_off"}) {
+    const CheckResult result = schedule_of(id, keep, {.last_call_missing_of = 0});
+
+    EXPECT_EQ(result.findings.at(0).rank, 0) << id;
+    EXPECT_THAT(result.findings.at(0).text, HasSubstr("recv_B of chunk 0 mb")) << id;
+    EXPECT_EQ(result.findings.at(0).step, std::string(id).ends_with("steps2") ? 7 : 2) << id;
+  }
+}
+
 TEST(ScheduleCheck, DivergesWhenTheLedgersClockIsNotTheSimulators) {
   const CheckResult result = schedule_of("pp2.1f1b-mb3-steps1", of_rank(1, [](Rows& rows) {
                                            for (ActionRow& row : rows) {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "fixtures/loss_scaling.hpp"
-#include "fixtures/step_place.hpp"
 #include "matrix/expect/call_sink.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
@@ -63,7 +62,7 @@ class CallList {
   /// Step and micro-batch of the records that the action is about. A stream has several steps under
   /// way, a reduce or step is of the oldest.
   void begin(const Action& action) {
-    const int of_step = updates_each_micro_batch(spec_.schedule) ? 1 : spec_.micro_batches;
+    const int of_step = micro_batches_of_step(spec_);
     const bool is_placed = is_stream(spec_.schedule) && action.mb >= 0;
     step_ = is_placed ? action.mb / of_step : updates_;
     updates_ += action.kind == ActionKind::step ? 1 : 0;

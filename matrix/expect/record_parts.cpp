@@ -6,7 +6,6 @@
 #include <array>
 
 #include "fixtures/error.hpp"
-#include "fixtures/step_place.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/schedule.hpp"
 #include "matrix/expect/stages.hpp"
@@ -131,8 +130,7 @@ Placement part_of(const RecordSpec& record, const Layout& layout, int rank, int 
   const std::int64_t samples = samples_of(layout);
   const int dp = coordinate_on(spec, rank, Axis::dp);
   Box box = {std::vector<std::int64_t>(record.shape.size(), 0), record.shape};
-  const int of_step = updates_each_micro_batch(spec.schedule) ? 1 : spec.micro_batches;
-  box.start[0] = (std::int64_t{dp} * of_step + mb) * samples;
+  box.start[0] = (std::int64_t{dp} * micro_batches_of_step(spec) + mb) * samples;
   box.extent[0] = samples;
   const Rows share = {tp.index, tp.degree};
   switch (lay_of(record.name)) {

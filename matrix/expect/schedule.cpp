@@ -44,8 +44,7 @@ void add_update(ActionList& list) {
 
 /// A micro-batch is a step, or with pipedream_2bw a batch is.
 ActionList stream_with_updates(const CaseSpec& spec, int stage, const ActionList& work) {
-  const bool coalesced = spec.schedule == Schedule::pipedream_2bw;
-  const int period = coalesced ? spec.micro_batches : 1;
+  const int period = micro_batches_of_step(spec);
   ActionList list;
   for (Action action : work) {
     action.version = version_at(spec, stage, action.mb);
@@ -97,6 +96,12 @@ bool is_stream(Schedule schedule) {
 
 int micro_batches_of_list(const CaseSpec& spec) {
   return is_stream(spec.schedule) ? spec.steps * spec.micro_batches : spec.micro_batches;
+}
+
+int micro_batches_of_step(const CaseSpec& spec) {
+  const bool one_each =
+      spec.schedule == Schedule::pipedream || spec.schedule == Schedule::pipedream_vsync;
+  return one_each ? 1 : spec.micro_batches;
 }
 
 ActionList work_of_stage(const CaseSpec& spec, int stage) {

@@ -47,6 +47,8 @@ bool is_split(Schedule schedule);
 bool is_stream(Schedule schedule);
 /// Micro-batches of one list: those of a step, or of the run.
 int micro_batches_of_list(const CaseSpec& spec);
+/// Micro-batches of one step of the records: with pipedream and pipedream_vsync each is a step.
+int micro_batches_of_step(const CaseSpec& spec);
 
 /// F, B, W, reduce and step in the stage's order. A stream updates after every micro-batch
 /// (pipedream_2bw after every batch), other schedules once, at the end: all their work uses the

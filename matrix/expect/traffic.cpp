@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fixtures/step_place.hpp"
 #include "matrix/expect/grid.hpp"
 #include "matrix/expect/groups.hpp"
 #include "matrix/expect/record_parts.hpp"
@@ -65,7 +64,7 @@ class ClosedForm {
       : spec_(layout.spec),
         model_(layout.model),
         x_(layout),
-        m_(updates_each_micro_batch(spec_.schedule) ? 1 : spec_.micro_batches),
+        m_(micro_batches_of_step(spec_)),
         tokens_(rows_of_micro_batch(layout)),
         total_{std::move(axes), 0, 0} {
     const std::vector<int> pieces = pieces_of_stage(layout, stage_of(spec_, rank));

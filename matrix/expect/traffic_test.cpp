@@ -92,6 +92,15 @@ TEST(Traffic, InClosedFormIsThatOfTheListOnEveryStage) {
             100);
 }
 
+// Steps overlap: rows of step 2 are those of its micro-batches, wherever they stand.
+TEST(Traffic, InClosedFormIsThatOfTheListOfStepsThatOverlap) {
+  EXPECT_GT(expect_in_layouts({"pp2", "pp4", "dp2-pp2", "tp2-pp2", "dp2-tp2-pp2", "tp3-pp4"},
+                              {"pipedream-mb4-clip_off", "pipedream_vsync-mb6-clip_off",
+                               "pipedream_2bw-mb4-clip_off", "sp-pipedream-mb6-rc_full-clip_off",
+                               "sp-pipedream_2bw-mb4-clip_off"}),
+            20);
+}
+
 TEST(Traffic, InClosedFormIsThatOfTheListForShardsByRows) {
   EXPECT_GT(expect_in_layouts({"dp2", "dp3"}, {"mb2-zero1_param", "mb2-zero2_param",
                                                "mb2-zero3_param", "mb2-zero2_param-gradcomm_bf16"}),
