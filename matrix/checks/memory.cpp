@@ -72,7 +72,8 @@ class MemoryComparison {
   }
 
   void compare(int rank, const std::vector<MemoryRow>& rows) {
-    const expect::RankMemory due = expect::memory_of({spec_, context_.evidence.model}, rank);
+    const expect::Layout layout{spec_, context_.evidence.model};
+    const expect::RankMemory due = expect::memory_of(layout, rank);
     for (const std::string_view tag : expect::kDueTags) {
       const Counted done = counted(rows, tag);
       if (!done.found) {
@@ -80,7 +81,7 @@ class MemoryComparison {
         continue;
       }
       result_.compared += 2;
-      const std::int64_t at_the_end = expect::stays(tag) ? due.of(tag) : 0;
+      const std::int64_t at_the_end = expect::left_of(tag, layout, rank);
       if (done.current != at_the_end || done.peak != due.of(tag)) {
         add(rank, fmt::format("{}: {} bytes at the end and {} at the peak, {} and {} were due", tag,
                               done.current, done.peak, at_the_end, due.of(tag)));

@@ -21,7 +21,7 @@ Rows due_rows(const expect::Layout& layout, int rank) {
   Rows rows;
   const expect::RankMemory due = expect::memory_of(layout, rank);
   for (const std::string_view tag : expect::kDueTags) {
-    const std::int64_t at_the_end = expect::stays(tag) ? due.of(tag) : 0;
+    const std::int64_t at_the_end = expect::left_of(tag, layout, rank);
     rows.push_back({std::string(tag), 0, at_the_end, due.of(tag), 3});
   }
   rows.push_back({"buffer", 0, 10, 12, 3});

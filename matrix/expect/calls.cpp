@@ -55,10 +55,18 @@ class CallList {
         enter_action(action);
       }
     }
+    if (is_stream(spec_.schedule)) {
+      sink_.begin(updates_ - 1, 0);
+      sink_.add("all_reduce", replicas(), {-1, "loss", "scalar"}, updates_ * kExactSumIntegers,
+                ElementType::int64);
+    }
     return sink_.take();
   }
 
  private:
+  /// With their stages: all who know something of losses.
+  Group replicas() const { return group_along(spec_, rank_, std::array{Axis::dp, Axis::pp}); }
+
   /// Step and micro-batch of the records that the action is about. A stream has several steps under
   /// way, a reduce or step is of the oldest.
   void begin(const Action& action) {
@@ -181,10 +189,12 @@ class CallList {
   }
 
   void reduce() {
-    const bool meet = !is_stream(spec_.schedule);
-    const Group all = meet ? group_along(spec_, rank_, std::array{Axis::dp, Axis::pp}) : dp_;
-    sink_.add("all_reduce", all, {-1, "tokens", "scalar"}, kExactSumIntegers + 1,
-              ElementType::int64);
+    if (is_stream(spec_.schedule)) {
+      sink_.add("all_reduce", dp_, {-1, "tokens", "scalar"}, 1, ElementType::int64);
+    } else {
+      sink_.add("all_reduce", replicas(), {-1, "tokens", "scalar"}, kExactSumIntegers + 1,
+                ElementType::int64);
+    }
     if (spec_.zero_stage < 2) {
       sums_of_replicas();
     }

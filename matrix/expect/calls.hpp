@@ -36,9 +36,10 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec);
 ///   its backward pass, one piece ahead (zero3);
 /// * full recomputation repeats the sums of a block right before its backward pass;
 /// * stages of a pipeline that is never flushed (the pipedream kinds) meet in messages only: each
-///   counts the tokens of a step from its own raw inputs, loss and tokens are summed over dp alone,
-///   and there is no norm; a row has step and micro-batch of the records (DUMP_FORMAT.md §2), so
-///   several steps are under way at a time;
+///   counts the tokens of a step from its own raw inputs and sums them over dp alone, there is no
+///   norm, and the losses of all steps, which only records need, are summed in one call after the
+///   last step; a row has step and micro-batch of the records (DUMP_FORMAT.md §2), so several steps
+///   are under way at a time;
 /// * sums that may not depend on the layout (loss, clip norm) travel as integers of an exact sum;
 ///   a step that is skipped takes no clip norm and gathers no values;
 /// * at level all, gradients of keys and values that several ranks share are summed once more, for

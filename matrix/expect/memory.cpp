@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "matrix/expect/number_bytes.hpp"
-#include "matrix/expect/schedule_figures.hpp"
 #include "matrix/expect/schedule_memory.hpp"
 #include "matrix/expect/shards.hpp"
 #include "matrix/expect/simulate.hpp"
@@ -49,8 +48,7 @@ RankMemory of_parameters(const Layout& layout, int rank) {
     }
   }
   RankMemory memory;
-  const int versions = weight_versions(spec, stage_of(spec, rank));
-  memory.bytes[place_of_tag("parameter")] = versions * values * number_bytes(spec);
+  memory.bytes[place_of_tag("parameter")] = values * number_bytes(spec);
   memory.bytes[place_of_tag("gradient")] = gradients * number_bytes(spec);
   memory.bytes[place_of_tag("optimizer")] = owned * state_bytes(spec);
   return memory;
@@ -91,6 +89,7 @@ RankMemory memory_of(const Layout& layout, int rank) {
   const std::vector<SavedTensor> tensors = saved_tensors(layout, rank);
   const auto stage = static_cast<std::size_t>(stage_of(layout.spec, rank));
   const ActionList actions = actions_due(layout.spec).at(stage);
+  memory.bytes[place_of_tag("parameter")] *= peak_versions(actions);
   for (const std::string_view tag : {"activation_B", "activation_W"}) {
     memory.bytes[place_of_tag(tag)] =
         peak_held(actions, {holding_of(tensors, tag, false, layout.spec),
@@ -99,8 +98,11 @@ RankMemory memory_of(const Layout& layout, int rank) {
   return memory;
 }
 
-bool stays(std::string_view tag) {
-  return !tag.starts_with("activation");
+std::int64_t left_of(std::string_view tag, const Layout& layout, int rank) {
+  if (tag == "parameter") {
+    return of_parameters(layout, rank).of(tag);
+  }
+  return tag.starts_with("activation") ? 0 : memory_of(layout, rank).of(tag);
 }
 
 }  // namespace meshparity::expect

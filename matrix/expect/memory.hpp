@@ -56,12 +56,11 @@ std::vector<SavedTensor> saved_tensors(const Layout& layout, int rank);
 /// and nothing in the end. Buckets are held with their padding; a shard where ZeRO cuts it, other
 /// values and gradients being buffers. Moments are one a parameter for momentum, two for adamw,
 /// beside a master where there is one; a tied head beside the embedding shares value and state but
-/// no gradient. A stage that is never flushed holds all versions of its values that it ever needs
-/// at a time (schedule_figures.hpp: p - s, p or 2) from the first step to the last; gradients and
-/// state it has once.
+/// no gradient. Where no flush parts the steps, a stage holds older versions of its values too,
+/// each until the last pass that reads it.
 RankMemory memory_of(const Layout& layout, int rank);
 
-/// Whether the tag's bytes are still there after the last step.
-bool stays(std::string_view tag);
+/// The bytes of a tag that are still there after the last step.
+std::int64_t left_of(std::string_view tag, const Layout& layout, int rank);
 
 }  // namespace meshparity::expect

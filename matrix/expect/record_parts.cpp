@@ -106,10 +106,9 @@ bool is_of_samples(const RecordSpec& record) {
 }
 
 bool holds(const RecordSpec& record, const Layout& layout, int rank) {
-  const bool is_loss = record.phase == Phase::loss && record.name == "loss";
   const bool of_the_step = record.phase == Phase::scalar || record.phase == Phase::exact ||
                            record.phase == Phase::margin ||
-                           (is_loss && !is_stream(layout.spec.schedule));
+                           (record.phase == Phase::loss && record.name == "loss");
   return of_the_step || holds_piece(layout, rank, piece_named(record.name, layout.model));
 }
 

@@ -11,8 +11,7 @@ namespace meshparity::expect {
 bool is_of_samples(const RecordSpec& record);
 
 /// Whether a rank has a piece of a record: its stage holds the record's piece of the model; what
-/// belongs to no piece (the loss, scalars, sample ids, counters) every rank has. Of a pipeline that
-/// is never flushed only the last stage knows the loss.
+/// belongs to no piece (the loss, scalars, sample ids, counters) every rank has.
 bool holds(const RecordSpec& record, const Layout& layout, int rank);
 
 /// The rank's piece of micro-batch `mb`, in boxes of one sample; their number is no part of the

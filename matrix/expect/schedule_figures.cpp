@@ -101,12 +101,12 @@ std::string bubble_text(const Bubble& bubble) {
 }
 
 std::optional<Bubble> bubble_due(const CaseSpec& spec, const WorkTime& time) {
-  if (is_stream(spec.schedule) || (is_split(spec.schedule) && !all_equal(time))) {
+  if (is_split(spec.schedule) && !all_equal(time)) {
     return std::nullopt;
   }
   Bubble bubble;
   bubble.by_span = is_shifted(spec.schedule);
-  bubble.busy = spec.micro_batches * tau(spec, time);
+  bubble.busy = micro_batches_of_list(spec) * tau(spec, time);
   bubble.span = bubble.busy + bubble_time(spec, time);
   const std::int64_t skew = bubble.by_span ? (stages(spec) - 1) * time.forward : 0;
   bubble.makespan = bubble.span + skew;

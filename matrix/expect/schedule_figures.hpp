@@ -14,7 +14,8 @@ std::int64_t span_of(const std::vector<TimedAction>& stage);
 /// From the first start to the last end of work anywhere.
 std::int64_t makespan_of(const Played& played);
 
-/// Times of one step. tau is what a micro-batch takes on one stage, over all its chunks.
+/// Times of one list: a step, or the run of a stream. tau is what a micro-batch takes on one stage,
+/// over all its chunks.
 struct Bubble {
   std::int64_t busy = 0;      // m tau, alike on all stages
   std::int64_t span = 0;      // the longest of a stage, from its first work to its last
@@ -34,8 +35,9 @@ struct Bubble {
 /// says whose time it is where stages are shifted.
 std::string bubble_text(const Bubble& bubble);
 
-/// By formula, for stages that are alike; `time` is of one chunk's actions. Nothing where there is
-/// no formula: streams, which are never flushed, and ZB schedules unless all three times are equal.
+/// By formula, for stages that are alike; `time` is of one chunk's actions. A stream fills and
+/// drains once in the run, as 1F1B in a step: in between it has no bubble. Nothing where there is
+/// no formula: ZB schedules unless all three times are equal.
 std::optional<Bubble> bubble_due(const CaseSpec& spec, const WorkTime& time);
 /// Of what was played.
 Bubble bubble_of(const CaseSpec& spec, const Played& played);

@@ -15,13 +15,15 @@
 namespace meshparity::expect {
 namespace {
 
-constexpr std::array kFlushed = {Schedule::naive, Schedule::gpipe, Schedule::one_f_one_b,
-                                 Schedule::zbh1,  Schedule::zbh2,  Schedule::zbv};
+constexpr std::array kSchedules = {
+    Schedule::naive,        Schedule::gpipe, Schedule::one_f_one_b, Schedule::zbh1,
+    Schedule::zbh2,         Schedule::zbv,   Schedule::pipedream,   Schedule::pipedream_vsync,
+    Schedule::pipedream_2bw};
 
 void for_every_case(const std::function<void(const CaseSpec&)>& look) {
   for (int p = 1; p <= 16; ++p) {
     for (int m = 1; m <= 64; ++m) {
-      for (const Schedule schedule : kFlushed) {
+      for (const Schedule schedule : kSchedules) {
         const CaseSpec spec = pipeline_case(p, schedule, m);
         if ((p > 1 || schedule == Schedule::naive) && m >= least_micro_batches(spec)) {
           look(spec);
@@ -179,7 +181,31 @@ TEST(ScheduleFigures, TheFewestMicroBatchesAreThoseThatAreLegal) {
   }
 }
 
-TEST(ScheduleFigures, StreamsKeepVersionsAndHaveNoBubbleFormula) {
+// Of lists that are long enough for all versions to be needed at a time.
+TEST(ScheduleFigures, VersionsThatAreKeptAreThoseThatTheListReads) {
+  for (const Schedule schedule : {Schedule::pipedream, Schedule::pipedream_vsync,
+                                  Schedule::pipedream_2bw, Schedule::one_f_one_b}) {
+    for (int p = 2; p <= 16; ++p) {
+      CaseSpec spec = pipeline_case(p, schedule, p + 2);
+      spec.steps = 2;
+      for (int stage = 0; stage < p; ++stage) {
+        ASSERT_EQ(peak_versions(work_of_stage(spec, stage)), weight_versions(spec, stage))
+            << named(spec) << " stage " << stage;
+      }
+    }
+  }
+}
+
+// Two batches of two: batch 1 begins with the initial weights, and nobody reads those of one
+// update.
+TEST(ScheduleFigures, VersionsThatNobodyReadsAreNotKept) {
+  CaseSpec spec = pipeline_case(2, Schedule::pipedream_2bw, 2);
+  EXPECT_EQ(peak_versions(work_of_stage(spec, 0)), 1);
+  spec.steps = 2;
+  EXPECT_EQ(peak_versions(work_of_stage(spec, 0)), 2);
+}
+
+TEST(ScheduleFigures, StreamsKeepVersionsAndFillAndDrainOnce) {
   CaseSpec spec = pipeline_case(4, Schedule::pipedream, 6);
   spec.steps = 3;
 
@@ -188,7 +214,9 @@ TEST(ScheduleFigures, StreamsKeepVersionsAndHaveNoBubbleFormula) {
   EXPECT_EQ(weight_versions(pipeline_case(4, Schedule::pipedream_2bw, 4), 1), 2);
   EXPECT_EQ(weight_versions(pipeline_case(4, Schedule::zbh2, 7), 1), 1);
   EXPECT_EQ(in_flight_due(spec, 1), in_flight_of(spec, work_of_stage(spec, 1)));
-  EXPECT_FALSE(bubble_due(spec, {1, 2, 1}).has_value());
+  const Bubble bubble = *bubble_due(spec, {1, 2, 1});
+  EXPECT_EQ(bubble.time(), 3 * 3);
+  EXPECT_EQ(bubble.makespan, 18 * 3 + 9);
 }
 
 }  // namespace

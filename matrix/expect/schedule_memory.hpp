@@ -23,4 +23,8 @@ std::int64_t peak_held(const ActionList& list, const std::vector<Holding>& holdi
 /// What is still held when the list has ended; 0 of a whole one.
 std::int64_t left_held(const ActionList& list, const std::vector<Holding>& holdings);
 
+/// The most versions of the weights that are there at one time: the newest, and every older one
+/// that work later in the list reads.
+int peak_versions(const ActionList& list);
+
 }  // namespace meshparity::expect

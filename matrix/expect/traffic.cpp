@@ -90,7 +90,7 @@ class ClosedForm {
     const bool meet = !is_stream(spec_.schedule);
     integers(zero ? "dp,tp,pp" : "tp,pp", meet ? kExactSum : 0);
     integers(zero ? "dp,tp,pp" : "tp,pp", spec_.loss_scaling ? 1 : 0);
-    integers(meet ? "dp,pp" : "dp", kExactSum + 1);
+    integers(meet ? "dp,pp" : "dp", meet ? kExactSum + 1 : 1);
     if (total_.axis == "tp") {
       inside_pieces();
       sums_over_tp();

@@ -32,10 +32,10 @@ std::vector<AxisTraffic> traffic_of(std::span<const CollectiveRow> rows);
 ///
 /// and in the group that holds all who know something of them the integers of tokens and loss, of
 /// the norm, and the flag of infinities. Of a pipeline that is never flushed m is what a step has
-/// of micro-batches (1; pipedream_2bw all of a batch), tokens and loss go along dp, the rest is
-/// not there. With `_param`, and without ZeRO or buckets; flat buckets
-/// move their padding besides and have other numbers of calls. What tensor ranks add of gradients
-/// is told without ZeRO: replicas then add a share of it each.
+/// of micro-batches (1; pipedream_2bw all of a batch), tokens go along dp, the rest is not there,
+/// and the losses that are summed after the last step are left out. With `_param`, and without ZeRO
+/// or buckets; flat buckets move their padding besides and have other numbers of calls. What tensor
+/// ranks add of gradients is told without ZeRO: replicas then add a share of it each.
 AxisTraffic traffic_along(const Layout& layout, int rank, std::string_view axes);
 
 }  // namespace meshparity::expect

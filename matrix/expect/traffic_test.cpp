@@ -12,7 +12,7 @@ namespace {
 AxisTraffic along(const std::vector<CollectiveRow>& rows, const std::string& axis, int step) {
   std::vector<CollectiveRow> of_step;
   for (const CollectiveRow& row : rows) {
-    if (row.step == step) {
+    if (row.step == step && row.site != "loss/scalar") {
       of_step.push_back(row);
     }
   }
