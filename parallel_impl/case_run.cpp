@@ -10,6 +10,7 @@
 #include "fixtures/error.hpp"
 #include "fixtures/model_spec.hpp"
 #include "fixtures/record_table.hpp"
+#include "fixtures/step_place.hpp"
 #include "parallel_impl/train.hpp"
 #include "parallel_impl/worker/load_case.hpp"
 #include "parallel_impl/worker/run_case.hpp"
@@ -166,7 +167,7 @@ CaseRun run_whole_case(const std::string& case_id, Level level, const RankBody& 
   }
   write_dump(job, evidence);
   CaseRun run;
-  Assembler assembler(record_table(loaded.model, loaded.spec), loaded.spec.steps, run);
+  Assembler assembler(record_table(loaded.model, loaded.spec), step_count(loaded.spec), run);
   for (int rank = 0; rank < loaded.spec.mesh.world_size(); ++rank) {
     read_rank(folder.path() / rank_file_name(rank), assembler, run);
   }

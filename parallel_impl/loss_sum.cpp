@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "fixtures/step_place.hpp"
+
 namespace meshparity {
 
 LossSum::LossSum(const CaseSpec& spec, const Mesh& mesh, FaultPlan& faults)
@@ -42,7 +44,12 @@ void LossSum::reduce(Comm& comm, int step) {
 }
 
 std::int64_t LossSum::divisor() const {
-  return is_mean_of_means_ ? std::int64_t{mesh_.degree(Axis::dp)} * spec_.micro_batches : tokens_;
+  return is_mean_of_means_ ? parts() : tokens_;
+}
+
+std::int64_t LossSum::parts() const {
+  const bool is_a_step = updates_each_micro_batch(spec_.schedule);
+  return std::int64_t{mesh_.degree(Axis::dp)} * (is_a_step ? 1 : spec_.micro_batches);
 }
 
 double LossSum::loss() const {

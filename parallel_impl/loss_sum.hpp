@@ -26,6 +26,10 @@ class LossSum {
   /// Over all data-parallel ranks and stages, in one sum of integers; only the stage with the head
   /// has anything to add.
   void reduce(Comm& comm, int step);
+  /// Where stages do not meet after a step: its tokens, counted elsewhere, and its sum of losses as
+  /// integers that add up over ranks to that of all.
+  void set_tokens(std::int64_t tokens) { tokens_ = tokens; }
+  std::span<std::int64_t> mergeable() { return sum_.mergeable(); }
 
   std::int64_t tokens() const { return tokens_; }
   /// What the sum of losses, and so every gradient, is divided by: the step's tokens, or how many
@@ -35,6 +39,9 @@ class LossSum {
   double loss() const;
 
  private:
+  /// Data-parallel micro-batches of a step.
+  std::int64_t parts() const;
+
   const CaseSpec& spec_;
   const Mesh& mesh_;
   FaultPlan& faults_;

@@ -32,7 +32,7 @@ struct RankContext {
   BackendSource backends = {};
 };
 
-/// Runs spec.steps steps in the case's precision and records every record of the level; of a probe,
+/// Runs all steps of the case in its precision and records every record of the level; of a probe,
 /// those of its indices (probe.hpp).
 /// Throws what its parts throw; the caller poisons comm.
 void train(const RankContext& context);

@@ -18,20 +18,20 @@ WordBuffer KeepWords::buffer(Memory& memory, MemoryTag tag, std::int64_t count) 
   return enabled_ ? WordBuffer(memory, tag, count) : WordBuffer();
 }
 
-WordStream KeepWords::stream(WordOp op, int layer, int step) const {
-  return {seed_, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(layer), op};
+WordStream KeepWords::stream(WordOp op, int layer, int batch) const {
+  return {seed_, static_cast<std::uint32_t>(batch), static_cast<std::uint32_t>(layer), op};
 }
 
 BatchPlace KeepWords::drawn_for(const BatchPlace& place) const {
   BatchPlace drawn = place;
   if (fires("dropout_of_local_samples")) {
-    drawn.first_sample %= place.samples * micro_batches_;
+    drawn.first_in_batch %= place.samples * micro_batches_;
   }
   if (fires("dropout_same_micro_batch")) {
-    drawn.first_sample -= place.mb * place.samples;
+    drawn.first_in_batch -= place.first_in_batch % (place.samples * micro_batches_);
   }
   if (fires("dropout_same_step")) {
-    drawn.step = 0;
+    drawn.batch = 0;
   }
   return drawn;
 }
@@ -46,9 +46,9 @@ void KeepWords::fill_hidden(WordOp op, int layer, const BatchPlace& real, RowRan
     rows.first = 0;
   }
   const int extra = fires("extra_draw") ? 1 : 0;
-  const auto first = static_cast<std::uint64_t>(place.first_sample) * place.sequence + rows.first;
+  const auto first = static_cast<std::uint64_t>(place.first_in_batch) * place.sequence + rows.first;
   host_.resize(static_cast<std::size_t>(rows.count) * hidden_);
-  stream(op, layer, place.step).fill(first * hidden_ + extra, host_);
+  stream(op, layer, place.batch).fill(first * hidden_ + extra, host_);
   out.words_.upload(host_);
 }
 
@@ -63,9 +63,9 @@ void KeepWords::fill_attention(int layer, const BatchPlace& real, Heads heads, W
   const std::size_t square = static_cast<std::size_t>(place.sequence) * place.sequence;
   const std::size_t sample_words = square * heads.count;
   host_.resize(sample_words * place.samples);
-  const WordStream words = stream(WordOp::attention_dropout, layer, place.step);
+  const WordStream words = stream(WordOp::attention_dropout, layer, place.batch);
   for (std::size_t j = 0; j < static_cast<std::size_t>(place.samples); ++j) {
-    const std::uint64_t first = (place.first_sample + j) * heads_ + heads.first;
+    const std::uint64_t first = (place.first_in_batch + j) * heads_ + heads.first;
     words.fill(first * square, std::span(host_).subspan(j * sample_words, sample_words));
   }
   out.words_.upload(host_);

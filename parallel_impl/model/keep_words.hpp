@@ -49,7 +49,7 @@ class KeepWords {
   }
 
  private:
-  WordStream stream(WordOp op, int layer, int step) const;
+  WordStream stream(WordOp op, int layer, int batch) const;
   bool fires(std::string_view fault) const { return faults_ != nullptr && faults_->fires(fault); }
   /// The place that words are drawn for: `place`, unless a planted fault takes another.
   BatchPlace drawn_for(const BatchPlace& place) const;

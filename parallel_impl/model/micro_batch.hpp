@@ -11,17 +11,22 @@
 
 namespace meshparity {
 
-/// Samples [first_sample, first_sample + samples) of the batch of a step; a row a token.
+/// Samples [first_sample, first_sample + samples) of a step; a row a token.
 struct BatchPlace {
   int step = 0;
-  int mb = 0;
+  int mb = 0;  // of the step
   int first_sample = 0;
   int samples = 0;
   int sequence = 0;
+  /// Raw inputs and random words are those of a batch, which may be several steps long.
+  int batch = 0;
+  int first_in_batch = 0;
   int rows() const { return samples * sequence; }
+  bool operator==(const BatchPlace&) const = default;
 };
 
-/// Sample index = (dp coordinate * micro-batches + micro-batch) * b + j, b = batch / (dp * mb).
+/// Sample index = (dp coordinate * micro-batches + micro-batch) * b + j, b = batch / (dp * mb);
+/// where each micro-batch is a step (fixtures/step_place.hpp), in the step dp coordinate * b + j.
 BatchPlace batch_place(const ModelSpec& model, const CaseSpec& spec, const Mesh& mesh, int step,
                        int mb);
 

@@ -1,5 +1,7 @@
 #include "parallel_impl/optimizer/step_update.hpp"
 
+#include "fixtures/step_place.hpp"
+
 namespace meshparity {
 
 template <class T>
@@ -32,6 +34,13 @@ void StepUpdate<T>::update(int step, double loss_divisor) {
   }
   record_update(step);
   scale_.after(skipped);
+}
+
+template <class T>
+void StepUpdate<T>::update_alone(int step, double loss_divisor) {
+  finish_gradients(step, loss_divisor);
+  optimizer_.step(1.0, &parts_.faults);
+  record_update(step);
 }
 
 template <class T>
@@ -89,7 +98,9 @@ void StepUpdate<T>::record_update(int step) {
   records_.number(Phase::scalar, "lr", step, optimizer_.learning_rate());
   records_.after_update(step, params_, optimizer_);
   records_.integers("step_count", step, {optimizer_.steps_taken()});
-  records_.integers("rng_key", step, {static_cast<std::int64_t>(parts_.spec.seed), step});
+  records_.integers(
+      "rng_key", step,
+      {static_cast<std::int64_t>(parts_.spec.seed), batch_of_step(parts_.spec, step)});
 }
 
 template class StepUpdate<double>;

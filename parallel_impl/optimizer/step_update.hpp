@@ -41,6 +41,9 @@ class StepUpdate {
   /// parameters those of the next step; a skipped step leaves parameters, moments and the step
   /// count as they are.
   void update(int step, double loss_divisor);
+  /// The same of a stage that updates its own weights while others are at other steps: nothing is
+  /// asked of them, so there is no norm, no clip, and no step is skipped.
+  void update_alone(int step, double loss_divisor);
 
  private:
   double planted_divisor() const;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "fixtures/case_rules.hpp"
+#include "fixtures/step_place.hpp"
+
 namespace meshparity {
 namespace {
 
@@ -183,22 +186,67 @@ void write(Writer& writer, Schedule schedule) {
   }
 }
 
+void add_update(ActionList& list) {
+  list.push_back({ActionKind::reduce, -1, -1});
+  list.push_back({ActionKind::step, -1, -1});
+}
+
 }  // namespace
 
 std::string_view action_name(ActionKind kind) {
-  constexpr std::array<std::string_view, 7> kNames = {"F",      "B",      "W",     "send_F",
-                                                      "send_B", "recv_F", "recv_B"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "F", "B", "W", "send_F", "send_B", "recv_F", "recv_B", "reduce", "step"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+bool is_pass(ActionKind kind) {
+  return kind == ActionKind::forward || kind == ActionKind::backward || kind == ActionKind::weight;
+}
+
+bool is_update(ActionKind kind) {
+  return kind == ActionKind::reduce || kind == ActionKind::step;
 }
 
 bool splits_backward(Schedule schedule) {
   return schedule == Schedule::zbh1 || schedule == Schedule::zbh2 || schedule == Schedule::zbv;
 }
 
+int micro_batches_of_list(const CaseSpec& spec) {
+  return is_asynchronous(spec.schedule) ? spec.steps * spec.micro_batches : spec.micro_batches;
+}
+
+int version_used(const CaseSpec& spec, int stage, int mb) {
+  const int behind = spec.mesh.degree(Axis::pp) - 1;
+  switch (spec.schedule) {
+    case Schedule::pipedream:
+      return std::max(0, mb - (behind - stage));
+    case Schedule::pipedream_vsync:
+      return std::max(0, mb - behind);
+    case Schedule::pipedream_2bw:
+      return std::max(0, mb / spec.micro_batches - 1);
+    default:
+      return 0;  // nothing is updated between the first and the last micro-batch of a list
+  }
+}
+
 ActionList work_of(const CaseSpec& spec, const Stages& stages, int stage) {
-  Writer writer(stages, stage, spec.micro_batches);
+  Writer writer(stages, stage, micro_batches_of_list(spec));
   write(writer, spec.schedule);
-  return writer.take();
+  ActionList work = writer.take();
+  if (!is_asynchronous(spec.schedule)) {
+    add_update(work);
+    return work;
+  }
+  const int of_a_step = updates_each_micro_batch(spec.schedule) ? 1 : spec.micro_batches;
+  ActionList list;
+  for (Action& action : work) {
+    action.version = version_used(spec, stage, action.mb);
+    list.push_back(action);
+    if (action.kind == ActionKind::backward && (action.mb + 1) % of_a_step == 0) {
+      add_update(list);
+    }
+  }
+  return list;
 }
 
 }  // namespace meshparity

@@ -51,7 +51,10 @@ class Play {
   bool is_done(const Action& action) const { return done_.contains(key(action)); }
 
   bool can_begin(const Action& action) const {
-    const auto [kind, chunk, mb] = action;
+    const auto [kind, chunk, mb, version] = action;
+    if (is_update(kind)) {
+      return true;
+    }
     if (kind == ActionKind::forward) {
       return chunk == 0 || is_done({kind, chunk - 1, mb});
     }
@@ -80,17 +83,18 @@ class Play {
   }
 
   void pass_on(const Action& action) {
-    const auto [kind, chunk, mb] = action;
+    const auto [kind, chunk, mb, version] = action;
     const bool onward = kind == ActionKind::forward;
     const int next = onward ? chunk + 1 : chunk - 1;
-    const bool nobody_waits = kind == ActionKind::weight || next < 0 || next == stages_.chunks();
+    const bool nobody_waits =
+        kind == ActionKind::weight || is_update(kind) || next < 0 || next == stages_.chunks();
     if (nobody_waits || stages_.stage_of(next) == stages_.stage_of(chunk)) {
       return;
     }
     list_of(chunk).push_back(
-        {onward ? ActionKind::send_forward : ActionKind::send_backward, chunk, mb});
+        {onward ? ActionKind::send_forward : ActionKind::send_backward, chunk, mb, version});
     list_of(next).push_back(
-        {onward ? ActionKind::receive_forward : ActionKind::receive_backward, next, mb});
+        {onward ? ActionKind::receive_forward : ActionKind::receive_backward, next, mb, version});
   }
 
   ActionList& list_of(int chunk) {

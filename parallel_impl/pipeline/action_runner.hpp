@@ -1,9 +1,9 @@
-// Carries out a rank's list of actions: all micro-batches of a step, forward and backward, through
-// the chunks of the model that lie here.
+// Carries out actions of a rank's list, one at a time: passes of micro-batches through the chunks
+// of the model that lie here, and the messages between stages.
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,7 @@
 namespace meshparity {
 
 template <class T>
-class StepRunner {
+class ActionRunner {
  public:
   /// Everything referenced outlives it.
   struct Parts {
@@ -27,55 +27,54 @@ class StepRunner {
     RankParts<T>& rank;
     Parameters<T>& params;
     Recorder& recorder;
-    LossSum& loss;
     ActionLog& log;
     GradientSums<T>& sums;
   };
-  explicit StepRunner(const Parts& parts);
+  explicit ActionRunner(const Parts& parts);
 
-  /// What a step is run with.
-  struct Step {
-    int number = 0;
+  /// What an action is done with: its micro-batch, and the loss of the step that it belongs to.
+  struct Work {
+    BatchPlace place;
     double loss_scale = 1;
-    int version = 0;  // optimizer steps behind the weights
+    LossSum& loss;
   };
-  /// Adds the gradients of all micro-batches to the accumulators, their losses to the loss. True
-  /// where a planted fault had `sum_gradients` done before all were there.
-  bool run(const Step& step, const std::function<void()>& sum_gradients);
+  /// Not reduce and step. Gradients are added to the accumulators, losses to the loss.
+  void carry_out(const Action& action, const Work& work);
+  /// Tokens of weight one in the micro-batch of the last pass.
+  std::int64_t counted() const { return batch_.counted(); }
+  /// A list is at its end; `forgets` what a planted fault left undone.
+  void end(bool forgets);
 
  private:
-  using Place = std::pair<int, int>;  // chunk, micro-batch
+  using Place = std::pair<int, int>;  // chunk, micro-batch of the list
   using Model = ChunkModel<T>;
 
-  void carry_out(const Action& action);
-  void forward(int chunk, int mb);
-  void backward(int chunk, int mb);
-  void weight(int chunk, int mb);
+  void forward(const Action& action, const Work& work);
+  void backward(const Action& action, const Work& work);
+  void weight(const Action& action, const Work& work);
   struct Message {
     bool onward = false;  // an activation; else a gradient
     int peer = 0;         // the other stage
     Site site;
   };
-  Message message_of(const Action& action) const;
-  void send(const Action& action);
-  void receive(const Action& action);
+  Message message_of(const Action& action, const BatchPlace& place) const;
+  void send(const Action& action, const BatchPlace& place);
+  void receive(const Action& action, const BatchPlace& place);
   /// The inputs of a micro-batch, unless they are there from the action before.
-  void load(int mb);
+  void load(const Action& action, const Work& work);
   bool forgets_last_length(int mb) const;
   void record_samples();
-  void add_losses(const typename Model::Saved& saved);
+  void add_losses(const typename Model::Saved& saved, LossSum& loss);
   void keep(std::map<Place, Buffer<T>>& arrived, Place place, const Tensor<T>& values);
   void take(std::map<Place, Buffer<T>>& arrived, Place place, Buffer<T>& into);
-  bool is_here(int chunk) const;
+  bool is_here(int chunk) const { return models_.contains(chunk); }
   Model& model(int chunk) { return *models_.at(chunk); }
   Tensor<T> gradient() {
     return matrix_in(grad_, parts_.rank.extent.stream.count, parts_.rank.stream());
   }
 
   Parts parts_;
-  int stage_;
   CommGroup pp_;
-  ActionList actions_;
   Rotation<T> rotation_;
   std::map<int, std::unique_ptr<Model>> models_;  // by chunk
   std::map<Place, typename Model::Saved> in_flight_;
@@ -84,9 +83,8 @@ class StepRunner {
   Tensor<T> outgoing_;  // of the last forward pass, until the next
   Buffer<T> grad_;      // [stream rows, hidden], on its way back
   MicroBatch<T> batch_;
-  std::pair<int, int> loaded_ = {-1, -1};  // step and micro-batch of batch_
+  std::optional<BatchPlace> loaded_;  // of batch_
   std::vector<T> host_losses_;
-  Step step_;
 };
 
 }  // namespace meshparity

@@ -1,0 +1,88 @@
+#include "parallel_impl/pipeline/weight_stash.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fixtures/error.hpp"
+
+namespace meshparity {
+
+std::map<int, int> reads_of(const ActionList& list) {
+  std::map<int, int> reads;
+  for (const Action& action : list) {
+    if (is_pass(action.kind)) {
+      ++reads[action.version];
+    }
+  }
+  return reads;
+}
+
+template <class T>
+WeightStash<T>::WeightStash(Parameters<T>& params, Backend<T>& backend, FaultPlan& faults,
+                            std::map<int, int> reads)
+    : params_(params), backend_(backend), faults_(faults), reads_(std::move(reads)) {}
+
+template <class T>
+void WeightStash<T>::use(int version) {
+  const auto copies = older_.find(version);
+  if (version != newest_ && copies == older_.end()) {
+    throw Error(
+        fmt::format("weights of version {} are asked for, {} updates were made, and no copy "
+                    "is held",
+                    version, newest_));
+  }
+  for (std::size_t i = 0; i < params_.buckets().size(); ++i) {
+    StoredBucket<T>& bucket = params_.buckets()[i];
+    T* const values = version == newest_ ? bucket.values.data() : copies->second[i].data();
+    for (const Bucket::Entry& entry : bucket.plan.entries) {
+      params_.all()[entry.item].value = values + entry.first;
+    }
+  }
+}
+
+template <class T>
+void WeightStash<T>::read(int version) {
+  --reads_[version];
+  drop_what_nobody_reads();
+}
+
+template <class T>
+void WeightStash<T>::begin_update() {
+  if (reads_[newest_] > 0) {
+    older_.emplace(newest_, copy_of_newest());
+  }
+  ++newest_;
+  use_newest();
+}
+
+template <class T>
+typename WeightStash<T>::Copies WeightStash<T>::copy_of_newest() const {
+  Copies copies;
+  for (const StoredBucket<T>& bucket : params_.buckets()) {
+    const std::int64_t count = bucket.values.count();
+    Buffer<T>& copy = copies.emplace_back(backend_, MemoryTag::parameter, count);
+    backend_.run(Copy<T>{bucket.values.data(), copy.data(), static_cast<int>(count)});
+  }
+  return copies;
+}
+
+template <class T>
+void WeightStash<T>::drop_what_nobody_reads() {
+  std::erase_if(older_, [&](const auto& entry) { return reads_.at(entry.first) <= 0; });
+}
+
+template <class T>
+std::vector<int> WeightStash<T>::held() const {
+  std::vector<int> versions;
+  for (const auto& [version, copies] : older_) {
+    versions.push_back(version);
+  }
+  versions.push_back(newest_);
+  return versions;
+}
+
+template class WeightStash<double>;
+template class WeightStash<float>;
+
+}  // namespace meshparity
