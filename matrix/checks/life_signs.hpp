@@ -2,6 +2,7 @@
 // would agree with nearly anything (contracts.md §4).
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,11 @@ namespace meshparity {
 
 class LifeSigns {
  public:
-  /// Remembers what the reference's gradients and losses say.
+  /// Remembers what the reference's gradients, losses and token counts say.
   void note(const RecordRow& row, const std::vector<double>& reference);
   /// Adds an inconclusive finding to "grad" for a step without gradients, with the list of
-  /// tensors, and one to "loss" when several steps have the same loss.
+  /// tensors, unless it had no token and others have gradients; and one to "loss" when several
+  /// steps have the same loss.
   void report_gradients(CheckResult& grad) const;
   void report_loss(CheckResult& loss) const;
 
@@ -25,6 +27,7 @@ class LifeSigns {
   };
   std::map<int, Gradients> gradients_;  // by step
   std::map<int, double> losses_;
+  std::set<int> without_tokens_;
 };
 
 }  // namespace meshparity

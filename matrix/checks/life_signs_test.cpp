@@ -31,6 +31,31 @@ TEST(LifeSigns, ADeadRunIsInconclusiveWithTheListOfTensors) {
   EXPECT_THAT(findings_text(report), HasSubstr("every gradient of the reference is zero: a, b"));
 }
 
+/// Two steps of which the second has no gradient, and the reference counts `tokens` there.
+Verdict verdict_of_second_step(double tokens, double first_gradient) {
+  MadeCase made("gpt-tiny.single.sgd-steps2.fp64.host-threads");
+  for (const int step : {0, 1}) {
+    MadeRecord& gradient = made.add("a", {1}, {step == 0 ? first_gradient : 0});
+    gradient.spec.phase = Phase::grad;
+    gradient.step = step;
+    gradient.noise = 0;
+    made.give(0, "a", all_of({1})).step = step;
+    MadeRecord& count = made.add("token_count", {1}, {step == 0 ? 3 : tokens});
+    count.spec.phase = Phase::scalar;
+    count.step = step;
+    count.noise = 0;
+    made.give(0, "token_count", all_of({1})).step = step;
+  }
+  return made.judge().verdict;
+}
+
+// An empty micro-batch of an asynchronous pipeline is a step of its own.
+TEST(LifeSigns, AStepWithoutTokensMayHaveNoGradient) {
+  EXPECT_EQ(verdict_of_second_step(0, 1.5), Verdict::conforms);
+  EXPECT_EQ(verdict_of_second_step(2, 1.5), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of_second_step(0, 0), Verdict::inconclusive);
+}
+
 TEST(LifeSigns, ALossThatStandsStillIsInconclusive) {
   for (const double second : {2.0, 1.5}) {
     MadeCase made("gpt-tiny.single.sgd-steps2.fp64.host-threads");
