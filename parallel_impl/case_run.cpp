@@ -136,6 +136,7 @@ void read_rank(const std::filesystem::path& file, Assembler& assembler, CaseRun&
   }
   run.collectives.push_back(reader.ledgers().collectives);
   run.memory.push_back(reader.ledgers().memory);
+  run.actions.push_back(reader.ledgers().actions);
   std::map<std::string, std::vector<double>> locals;
   for (const std::string& path : reader.local_paths()) {
     locals[path] = reader.read_local(path);

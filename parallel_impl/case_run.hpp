@@ -19,6 +19,7 @@ struct CaseRun {
   std::vector<std::vector<CollectiveRow>> collectives;
   std::vector<std::map<std::string, std::vector<double>>> locals;
   std::vector<std::vector<MemoryRow>> memory;
+  std::vector<std::vector<ActionRow>> actions;
 };
 
 /// Throws Error when a rank failed, with its text. `body` is train(), or train_on_cuda().
