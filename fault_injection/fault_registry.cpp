@@ -33,7 +33,8 @@ std::string with_fault(const std::string& id, const NamedFault& fault) {
 const std::vector<NamedFault>& fault_registry() {
   static const std::vector<NamedFault> registry = [] {
     std::vector<NamedFault> all = faults_of_sums();
-    for (auto list : {faults_of_scales, faults_of_order, faults_of_places, faults_of_shards}) {
+    for (auto list : {faults_of_scales, faults_of_order, faults_of_places, faults_of_shards,
+                      faults_of_versions}) {
       std::vector<NamedFault> more = list();
       std::move(more.begin(), more.end(), std::back_inserter(all));
     }

@@ -68,7 +68,7 @@ TEST(FaultRegistry, HasThreeMechanismsOfEachKindAtLeast) {
   for (const NamedFault& fault : fault_registry()) {
     mechanisms[fault.kind] += fault.kind == "harmless" ? 3 : 1;
   }
-  EXPECT_EQ(mechanisms.size(), 11U);
+  EXPECT_EQ(mechanisms.size(), 12U);
   for (const auto& [kind, count] : mechanisms) {
     EXPECT_GE(count, 3) << kind;
   }

@@ -10,7 +10,7 @@ namespace meshparity {
 template <class T>
 AsynchronousStream<T>::AsynchronousStream(TrainingRank<T>& rank)
     : rank_(rank),
-      actions_(rank.actions()),
+      actions_(planted_versions(rank.actions(), rank.spec().schedule, rank.faults())),
       stash_(rank.params(), rank.backend(), rank.faults(), reads_of(actions_)) {}
 
 template <class T>
@@ -66,14 +66,23 @@ void AsynchronousStream<T>::carry_out(const Action& action) {
 template <class T>
 void AsynchronousStream<T>::pass(const Action& action) {
   rank_.phase("micro-batches");
-  stash_.use(action.version);
+  stash_.use(version_read(action, stash_.newest(), rank_.faults()));
   OpenStep& open = step(step_of(action));
   rank_.runner().carry_out(action, {place_of(action), 1.0, open.loss});
   if (action.kind == ActionKind::forward) {
     open.tokens += rank_.runner().counted();
     open.version = action.version;
   }
+  plant_stale_start(action);
   stash_.read(action.version);
+}
+
+template <class T>
+void AsynchronousStream<T>::plant_stale_start(const Action& pass) {
+  if (pass.kind == ActionKind::backward && pass.version != stash_.newest() &&
+      rank_.faults().fires("update_of_stale_weights")) {
+    stale_start_.keep(rank_.params(), rank_.backend());
+  }
 }
 
 template <class T>
@@ -104,6 +113,7 @@ void AsynchronousStream<T>::update(int number) {
   rank_.phase("update");
   const OpenStep& open = step(number);
   stash_.begin_update();
+  stale_start_.put(rank_.params(), rank_.backend());
   rank_.update().update_alone(number, static_cast<double>(open.loss.divisor()));
   rank_.update().records().number(Phase::scalar, "token_count", number,
                                   static_cast<double>(open.tokens));

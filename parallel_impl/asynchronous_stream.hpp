@@ -6,6 +6,7 @@
 #include <map>
 
 #include "parallel_impl/loss_sum.hpp"
+#include "parallel_impl/pipeline/planted_versions.hpp"
 #include "parallel_impl/pipeline/weight_stash.hpp"
 #include "parallel_impl/train_rank.hpp"
 
@@ -28,6 +29,7 @@ class AsynchronousStream {
 
   void carry_out(const Action& action);
   void pass(const Action& action);
+  void plant_stale_start(const Action& pass);
   BatchPlace place_of(const Action& action) const;
   int step_of(const Action& action) const;
   int version_of(const Action& action) const;
@@ -39,6 +41,7 @@ class AsynchronousStream {
   TrainingRank<T>& rank_;
   ActionList actions_;
   WeightStash<T> stash_;
+  StaleStart<T> stale_start_;      // by a planted fault
   std::map<int, OpenStep> steps_;  // by number; all of them at the end
 };
 

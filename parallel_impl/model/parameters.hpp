@@ -78,6 +78,7 @@ class Parameters {
              const ParamLayout& layout = {});
 
   std::vector<Param<T>>& all() { return params_; }
+  const std::vector<Param<T>>& all() const { return params_; }
   /// The parameter must be on this rank.
   Param<T>& at(std::string_view name);
   /// Null when this rank has none of that name.
@@ -89,6 +90,7 @@ class Parameters {
 
   /// Entries are places in all().
   std::vector<StoredBucket<T>>& buckets() { return buckets_; }
+  const std::vector<StoredBucket<T>>& buckets() const { return buckets_; }
   const BucketRules& rules() const { return rules_; }
   /// Of the parts of a bucket, this rank's.
   int part() const { return part_; }

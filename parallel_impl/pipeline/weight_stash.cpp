@@ -25,16 +25,17 @@ WeightStash<T>::WeightStash(Parameters<T>& params, Backend<T>& backend, FaultPla
 
 template <class T>
 void WeightStash<T>::use(int version) {
-  const auto copies = older_.find(version);
-  if (version != newest_ && copies == older_.end()) {
-    throw Error(
-        fmt::format("weights of version {} are asked for, {} updates were made, and no copy "
-                    "is held",
-                    version, newest_));
+  auto copies = older_.find(version);
+  if (copies == older_.end() && is_too_short_) {
+    copies = older_.begin();
+  } else if (copies == older_.end() && version != newest_) {
+    throw Error(fmt::format(
+        "weights of version {} are asked for, {} updates were made, and no copy is held", version,
+        newest_));
   }
   for (std::size_t i = 0; i < params_.buckets().size(); ++i) {
     StoredBucket<T>& bucket = params_.buckets()[i];
-    T* const values = version == newest_ ? bucket.values.data() : copies->second[i].data();
+    T* const values = copies == older_.end() ? bucket.values.data() : copies->second[i].data();
     for (const Bucket::Entry& entry : bucket.plan.entries) {
       params_.all()[entry.item].value = values + entry.first;
     }
@@ -53,7 +54,17 @@ void WeightStash<T>::begin_update() {
     older_.emplace(newest_, copy_of_newest());
   }
   ++newest_;
+  plant();
   use_newest();
+}
+
+/// A fault: one version less than will be read.
+template <class T>
+void WeightStash<T>::plant() {
+  if (!older_.empty() && faults_.fires("stash_too_short")) {
+    older_.erase(older_.begin());
+    is_too_short_ = true;
+  }
 }
 
 template <class T>

@@ -23,7 +23,8 @@ class WeightStash {
   WeightStash(Parameters<T>& params, Backend<T>& backend, FaultPlan& faults,
               std::map<int, int> reads);
 
-  /// Parameters have the values of this version from now on. Throws Error where it is not held.
+  /// Parameters have the values of this version from now on. Throws Error where it is not held;
+  /// where a planted fault dropped it, they have those of the oldest that is.
   void use(int version);
   void use_newest() { use(newest_); }
   /// A pass that read the version is over.
@@ -40,6 +41,7 @@ class WeightStash {
 
   Copies copy_of_newest() const;
   void drop_what_nobody_reads();
+  void plant();
 
   Parameters<T>& params_;
   Backend<T>& backend_;
@@ -47,6 +49,7 @@ class WeightStash {
   std::map<int, int> reads_;     // still to come, by version
   std::map<int, Copies> older_;  // by version
   int newest_ = 0;
+  bool is_too_short_ = false;  // a planted fault dropped what will be read
 };
 
 }  // namespace meshparity
