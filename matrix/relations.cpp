@@ -5,30 +5,14 @@
 #include <algorithm>
 #include <array>
 
+#include "fixtures/case_rules.hpp"
 #include "fixtures/error.hpp"
+#include "matrix/relation_partners.hpp"
 
 namespace meshparity {
 namespace {
 
-using Partner = std::optional<RelatedRun>;
 using Table = std::vector<RecordSpec>;
-
-bool is_host(Machine machine) {
-  return machine == Machine::host_threads || machine == Machine::host_procs ||
-         machine == Machine::host_mpi;
-}
-
-// Sums over a group run in canonical order on every host; on a GPU that is a feature.
-bool sums_are_ordered(const CaseSpec& spec) {
-  return is_host(spec.machine) || spec.machine == Machine::cuda_threads ||
-         spec.machine == Machine::cuda_mpi || spec.ordered;
-}
-
-// PipeDream's kinds: what a step sees depends on the stages.
-bool is_never_flushed(const CaseSpec& spec) {
-  return spec.schedule == Schedule::pipedream || spec.schedule == Schedule::pipedream_vsync ||
-         spec.schedule == Schedule::pipedream_2bw;
-}
 
 Partner the_same(const CaseSpec& spec) {
   return RelatedRun{spec, Level::all, true};
@@ -88,49 +72,13 @@ Partner without_sequence_parallelism(const CaseSpec& spec) {
 }
 
 Partner without_tensor_parallelism(const CaseSpec& spec) {
-  const bool fixed_product = is_host(spec.machine) || spec.fixed_gemm;
+  const bool fixed_product = runs_on_host(spec.machine) || spec.fixed_gemm;
   if (spec.mesh.degree(Axis::tp) == 1 || !sums_are_ordered(spec) || !fixed_product) {
     return std::nullopt;
   }
   RelatedRun run{spec};
   run.spec.mesh.set_degree(Axis::tp, 1);
   run.spec.sequence_parallel = false;
-  return run;
-}
-
-Partner without_pipeline(const CaseSpec& spec) {
-  if (spec.mesh.degree(Axis::pp) == 1 || is_never_flushed(spec) || !sums_are_ordered(spec)) {
-    return std::nullopt;
-  }
-  RelatedRun run{spec};
-  run.spec.mesh.set_degree(Axis::pp, 1);
-  run.spec.schedule = Schedule::none;
-  run.spec.virtual_chunks = 0;
-  run.spec.split.clear();
-  if (mesh_words(run.spec.mesh).size() < 2) {
-    run.spec.order = kDefaultOrder;
-  }
-  return run;
-}
-
-// 1F1B, and for a case of 1F1B GPipe.
-Partner on_another_schedule(const CaseSpec& spec) {
-  if (spec.mesh.degree(Axis::pp) == 1 || is_never_flushed(spec) || !sums_are_ordered(spec)) {
-    return std::nullopt;
-  }
-  RelatedRun run{spec};
-  const bool is_1f1b = spec.schedule == Schedule::one_f_one_b;
-  run.spec.schedule = is_1f1b ? Schedule::gpipe : Schedule::one_f_one_b;
-  run.spec.virtual_chunks = 0;
-  return run;
-}
-
-Partner split_evenly(const CaseSpec& spec) {
-  if (spec.split.empty() || is_never_flushed(spec)) {
-    return std::nullopt;
-  }
-  RelatedRun run{spec};
-  run.spec.split.clear();
   return run;
 }
 
@@ -199,8 +147,14 @@ Partner one_rank(const CaseSpec& spec) {
   if (spec.precision == Precision::fp64 || spec.mesh.world_size() == 1) {
     return std::nullopt;
   }
+  if (is_asynchronous(spec.schedule)) {
+    return std::nullopt;
+  }
   RelatedRun run{spec};
   run.spec.mesh = MeshShape();
+  run.spec.schedule = Schedule::none;
+  run.spec.virtual_chunks = 0;
+  run.spec.split.clear();
   run.spec.sequence_parallel = false;
   run.spec.order = kDefaultOrder;
   return run;
@@ -208,6 +162,11 @@ Partner one_rank(const CaseSpec& spec) {
 
 bool every_record(const RecordSpec&, const Table&) {
   return true;
+}
+
+// Its shape is the number of stages.
+bool all_but_versions(const RecordSpec& record, const Table&) {
+  return record.phase != Phase::exact || record.name != "version";
 }
 
 // Rows are cut and gathered whole; only what each rank sums over its own rows comes out in another
@@ -239,7 +198,7 @@ bool more_than_rounding(const RecordSpec& record, const Table& table) {
   });
 }
 
-constexpr std::array<Relation, 20> kRelations = {{
+constexpr std::array<Relation, 22> kRelations = {{
     {"repeat", "the same case twice", the_same, every_record},
     {"level", "the level of the dump changes no result", at_level_standard, every_record},
     {"procs", "threads and processes", on_procs, every_record},
@@ -250,6 +209,9 @@ constexpr std::array<Relation, 20> kRelations = {{
     {"pp1", "a pipeline and none", without_pipeline, every_record},
     {"schedule", "any schedule and another one", on_another_schedule, every_record},
     {"split", "which stage has how many pieces", split_evenly, every_record},
+    {"stages", "how many stages pass a batch on, one batch late", on_two_stages, all_but_versions},
+    {"vsync", "versions of each stage and of all, before any is old", in_vertical_sync,
+     every_record, true},
     {"recompute", "recomputation and none", without_recomputation, every_record},
     {"zero1", "the optimizer's state in shards and whole", zero1_to_zero0, every_record},
     {"zero2", "gradients in shards and whole, of one micro-batch", zero2_to_zero0, every_record},

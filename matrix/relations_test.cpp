@@ -60,6 +60,31 @@ TEST(Relations, NamesThePartnersOfPipelines) {
             "nothing");
 }
 
+TEST(Relations, NamesThePartnersOfAsynchronousPipelines) {
+  const std::string pipedream = "llama-micro.pp2.pipedream-mb4-clip_off-split1_2.fp32.host-threads";
+  const std::string sync =
+      "llama-micro.pp2.pipedream_vsync-mb4-clip_off-split1_2.fp64.host-threads";
+  const std::string buffered = "llama-micro.dp2-pp3.pipedream_2bw-mb4-clip_off.fp64.host-threads";
+
+  for (const char* name : {"pp1", "schedule", "split", "stages", "world1"}) {
+    EXPECT_EQ(partner_of(name, pipedream), "nothing") << name;
+  }
+  EXPECT_EQ(partner_of("vsync", pipedream),
+            "llama-micro.pp2.pipedream_vsync-mb4-clip_off-split1_2.fp32.host-threads");
+  EXPECT_EQ(partner_of("split", sync),
+            "llama-micro.pp2.pipedream_vsync-mb4-clip_off.fp64.host-threads");
+  EXPECT_EQ(partner_of("vsync", sync), "nothing");
+  EXPECT_EQ(partner_of("stages", sync), "nothing");
+  EXPECT_EQ(partner_of("stages", buffered),
+            "llama-micro.dp2-pp2.pipedream_2bw-mb4-clip_off.fp64.host-threads");
+  EXPECT_TRUE(find_relation("vsync").first_step_only);
+}
+
+TEST(Relations, MeasuresAPipelineWithoutItsStages) {
+  EXPECT_EQ(partner_of("world1", "mixed-micro.dp2-pp2.int2-mb2-split2_2.fp32.host-threads"),
+            "mixed-micro.single.mb2.fp32.host-threads");
+}
+
 TEST(Relations, NamesThePartnersOfZero) {
   EXPECT_EQ(partner_of("zero1", "gpt-micro.dp2.mb2-zero1_param.fp64.host-threads"),
             "gpt-micro.dp2.mb2.fp64.host-threads");
