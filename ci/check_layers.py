@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 # Inside parallel_impl: what a part may include of its own layer.
 PARTS = {
     "kernels": {"kernels"},
-    "cuda": {"cuda"},
+    "cuda": {"cuda", "kernels"},
     "backend": {"backend", "cuda", "kernels"},
     "comm": {"comm", "cuda", "kernels", "mesh"},
     "mesh": {"mesh", "comm"},

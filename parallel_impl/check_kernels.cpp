@@ -12,18 +12,18 @@
 namespace meshparity {
 namespace {
 
-template <class T>
-std::unique_ptr<Backend<T>> checked_backend(std::shared_ptr<CudaStream> stream,
-                                            KernelChecks& checks) {
-  return std::make_unique<BackendOn<T, CheckedDevice>>(std::move(stream), checks);
-}
-
 void train_checked(const RankContext& context, KernelChecks& checks) {
   choose_device(context.mesh.rank());
   const auto stream = std::make_shared<CudaStream>();
-  train_staged(context, *stream,
-               {[&checks, stream] { return checked_backend<double>(stream, checks); },
-                [&checks, stream] { return checked_backend<float>(stream, checks); }});
+  const ProductKind products = products_of(context.spec);
+  train_staged(
+      context, *stream,
+      {[=, &checks] {
+         return std::make_unique<BackendOn<double, CheckedDevice>>(stream, products, checks);
+       },
+       [=, &checks] {
+         return std::make_unique<BackendOn<float, CheckedDevice>>(stream, products, checks);
+       }});
 }
 
 void check_case(const Job& job, KernelChecks& checks) {
@@ -44,6 +44,11 @@ std::vector<std::string> cases_of_kernel_check() {
                                "mixed-micro.tp2.momentum-steps1"}) {
       ids.push_back(fmt::format("{}.{}.cuda-threads", layout, precision));
     }
+    ids.push_back(fmt::format("gpt-micro.dp2.sgd-gradcomm_bf16-steps1.{}.cuda-threads", precision));
+  }
+  for (const char* narrow : {"master64-steps1.fp32", "sgd-master64-steps1.fp32",
+                             "momentum-master64-steps1.fp32", "steps1.bf16"}) {
+    ids.push_back(fmt::format("gpt-micro.tp2.{}.cuda-threads", narrow));
   }
   return ids;
 }

@@ -15,7 +15,7 @@ endif()
 set(meshparity_cuda_sources
   backend/cuda_backend.cpp backend/cuda_checked_device.cpp backend/cuda_device.cpp
   backend/cuda_product.cpp backend/kernel_checks.cpp check_kernels.cpp
-  comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp train_on_cuda.cpp
+  comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp cuda/cuda_timer.cpp train_on_cuda.cpp
   worker/cuda_jobs.cpp)
 set(meshparity_nccl_sources
   comm/nccl_buffers.cpp comm/nccl_comm.cpp comm/nccl_group.cpp comm/nccl_puts.cpp)
@@ -72,7 +72,7 @@ find_path(meshparity_cuda_headers cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 if(meshparity_cuda_headers)
   add_library(parallel_impl_fake_cuda STATIC
     ${meshparity_cuda_sources} backend/fake_launch.cpp
-    cuda/fake_cublas.cpp cuda/fake_cuda.cpp cuda/fake_gpu.cpp)
+    cuda/fake_cublas.cpp cuda/fake_cuda.cpp cuda/fake_gpu.cpp cuda/fake_tf32.cpp)
   target_include_directories(parallel_impl_fake_cuda SYSTEM PUBLIC ${meshparity_cuda_headers})
   target_link_libraries(parallel_impl_fake_cuda PUBLIC parallel_impl fmt::fmt)
   target_compile_options(parallel_impl_fake_cuda PRIVATE -ffp-contract=off)
@@ -83,6 +83,12 @@ if(meshparity_cuda_headers)
   target_compile_definitions(cuda_calls_test PRIVATE
     MESHPARITY_KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/kernels"
     MESHPARITY_MODELS="${PROJECT_SOURCE_DIR}/fixtures/models")
+  # The worker for GPUs over that: for tests of the driver, and with TF32 rounded too coarsely.
+  add_executable(fake-gpu-worker EXCLUDE_FROM_ALL worker_cuda_main.cpp cuda/cuda_machine.cpp)
+  target_link_libraries(fake-gpu-worker PRIVATE parallel_impl_fake_cuda)
+  add_executable(coarse-gpu-worker EXCLUDE_FROM_ALL worker_cuda_main.cpp cuda/cuda_machine.cpp
+    cuda/fake_tf32_coarse.cpp)
+  target_link_libraries(coarse-gpu-worker PRIVATE parallel_impl_fake_cuda)
   find_path(meshparity_nccl_headers nccl.h HINTS ${meshparity_cuda_headers})
   if(meshparity_nccl_headers)
     meshparity_test(nccl_calls_test ranks

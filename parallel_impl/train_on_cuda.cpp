@@ -8,13 +8,35 @@
 #include "parallel_impl/comm/cuda_staged_comm.hpp"
 
 namespace meshparity {
-namespace {
 
 ProductKind products_of(const CaseSpec& spec) {
   if (spec.fixed_gemm) {
     return ProductKind::fixed;
   }
-  return spec.precision == Precision::tf32 ? ProductKind::tf32 : ProductKind::plain;
+  switch (spec.precision) {
+    case Precision::tf32:
+      return ProductKind::tf32;
+    case Precision::bf16:
+      return ProductKind::bf16;
+    default:
+      return ProductKind::plain;
+  }
+}
+
+namespace {
+
+const char* text_of(ProductKind products) {
+  switch (products) {
+    case ProductKind::fixed:
+      return "fixed products";
+    case ProductKind::tf32:
+      return "products by cuBLAS in TF32, fixed workspace";
+    case ProductKind::bf16:
+      return "products by cuBLAS of bfloat16, sums in float, fixed workspace";
+    case ProductKind::plain:
+      break;
+  }
+  return "products by cuBLAS, TF32 off, fixed workspace";
 }
 
 }  // namespace
@@ -27,12 +49,8 @@ BackendSource cuda_backends(const CaseSpec& spec, std::shared_ptr<CudaStream> st
 
 std::string determinism_on_cuda(const CaseSpec& spec) {
   const bool ordered = spec.machine != Machine::cuda_nccl || spec.ordered;
-  const char* products = spec.fixed_gemm ? "fixed products"
-                         : products_of(spec) == ProductKind::tf32
-                             ? "products by cuBLAS in TF32, fixed workspace"
-                             : "products by cuBLAS, TF32 off, fixed workspace";
   return fmt::format("{}, {}, no contraction", ordered ? "canonical sums" : "sums by NCCL",
-                     products);
+                     text_of(products_of(spec)));
 }
 
 void train_on_nccl(const RankContext& context, std::shared_ptr<CudaStream> stream) {

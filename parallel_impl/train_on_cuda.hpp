@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "parallel_impl/backend/cuda_product.hpp"
 #include "parallel_impl/cuda/cuda_stream.hpp"
 #include "parallel_impl/train.hpp"
 
@@ -19,6 +20,9 @@ void train_staged(const RankContext& context, CudaStream& stream, BackendSource 
 /// A rank of cuda-nccl, on the GPU chosen for the calling thread: context.comm takes buffers that
 /// lie there, after all that was begun in `stream`.
 void train_on_nccl(const RankContext& context, std::shared_ptr<CudaStream> stream);
+
+/// What a case wants its products made with.
+ProductKind products_of(const CaseSpec& spec);
 
 /// What the bits of a case depend on, for the dump's header.
 std::string determinism_on_cuda(const CaseSpec& spec);

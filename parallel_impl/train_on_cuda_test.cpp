@@ -19,6 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Paths of /local/ whose bits differ; a skipped step has NaN there.
 std::vector<std::string> unlike_locals(const CaseRun& a, const CaseRun& b) {
@@ -78,6 +79,54 @@ TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInPipelinesUnderZeROWithMastersAndRecom
         "gpt-micro.tp2.rc_selective-master64-steps2.fp32"}) {
     expect_bits_of_the_host(layout);
   }
+}
+
+// Operands are such numbers, or cuBLAS would round them and the bits would differ; where a gradient
+// is none, whoever multiplies it says so.
+TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInBfloat16) {
+  for (const char* layout :
+       {"gpt-micro.dp2-tp2.sp-mb2-steps2.bf16", "llama-micro.tp4.steps2.bf16",
+        "mixed-micro.tp2.momentum-steps2.bf16", "gpt-micro.dp2-pp2.1f1b-mb2-zero2-steps1.bf16"}) {
+    expect_bits_of_the_host(layout);
+  }
+}
+
+// One layer: forward q, k, v, out, up, down, backward q, k, v twice each, and the head's three. The
+// two of up's gradient are never of bfloat16, those of out and down without dropout only.
+TEST_F(TrainOnCuda, MultipliesBfloat16WhereverOperandsAreSuchNumbers) {
+  const auto products = [](const std::string& dropout) {
+    FakeGpu::get().reset();
+    run_whole_case("gpt-micro.single." + dropout + "steps1.bf16.cuda-threads", Level::final,
+                   train_on_cuda);
+    return std::pair(FakeGpu::get().calls("gemm in bf16"),
+                     FakeGpu::get().calls("gemm in its own type"));
+  };
+  EXPECT_EQ(products(""), std::pair(6 + 6 + 3, 2 + 4));
+  EXPECT_EQ(products("drop0-"), std::pair(6 + 6 + 3 + 4, 2));
+}
+
+TEST_F(TrainOnCuda, ProductsInTf32AreAllOfTheCaseThatIs) {
+  const std::string layout = "llama-micro.tp2.steps1";
+  const CaseRun narrow =
+      run_whole_case(layout + ".tf32.cuda-threads", Level::standard, train_on_cuda);
+  EXPECT_GT(FakeGpu::get().calls("gemm in tf32"), 0);
+  EXPECT_EQ(FakeGpu::get().calls("gemm in its own type"), 0);
+  EXPECT_THAT(narrow.complaints, IsEmpty());
+
+  const CaseRun wide = run_whole_case(layout + ".fp32.host-threads", Level::standard);
+  EXPECT_THAT(differing(wide, narrow, "step"), Not(IsEmpty()));
+}
+
+TEST_F(TrainOnCuda, SaysWhatItsBitsDependOn) {
+  const auto said = [](const std::string& rest) {
+    return determinism_on_cuda(parse_case("gpt-micro.tp2." + rest));
+  };
+  EXPECT_EQ(said("plain.fp32.cuda-threads"),
+            "canonical sums, products by cuBLAS, TF32 off, fixed workspace, no contraction");
+  EXPECT_THAT(said("plain.tf32.cuda-mpi"), HasSubstr("products by cuBLAS in TF32"));
+  EXPECT_THAT(said("plain.bf16.cuda-nccl"),
+              HasSubstr("sums by NCCL, products by cuBLAS of bfloat16, sums in float"));
+  EXPECT_THAT(said("fixedgemm.bf16.cuda-threads"), HasSubstr("canonical sums, fixed products"));
 }
 
 TEST_F(TrainOnCuda, AFixedProductIsOurOwnKernel) {

@@ -14,9 +14,6 @@ std::optional<std::string> why_no_calls(const CaseSpec& spec) {
       return missing(fmt::format("{}{}", axis_name(axis), spec.mesh.degree(axis)));
     }
   }
-  if (spec.precision == Precision::tf32) {
-    return missing(std::string(precision_name(spec.precision)));
-  }
   for (const Event& event : spec.events) {
     if (event.kind != Event::Kind::probe && event.kind != Event::Kind::fault) {
       return missing("a run that is interrupted");

@@ -188,7 +188,7 @@ TEST(ExpectedCalls, AreRefusedWhereNoFormulaIsThere) {
   EXPECT_EQ(why("pp2.pipedream-mb4-clip_off.fp64.host-threads"), "");
   EXPECT_EQ(why("dp2.gradcomm_bf16.fp64.host-threads"), "");
   EXPECT_EQ(why("single.plain.bf16.host-threads"), "");
-  EXPECT_NE(why("single.plain.tf32.host-threads"), "");
+  EXPECT_EQ(why("dp2.plain.tf32.cuda-threads"), "");
   EXPECT_NE(why("single.plain.fp64.host-threads+halt-s1+resume"), "");
 }
 

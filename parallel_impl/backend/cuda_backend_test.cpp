@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -173,7 +174,8 @@ TEST_F(CudaBackendTest, EveryFormOfAProductMeansWhatOurKernelMeans) {
 
 TEST_F(CudaBackendTest, OnlyTheKindOfProductAskedForIsUsed) {
   const Matmul<float> product{nullptr, 4, 1, nullptr, 3, 1, nullptr, 2, 3, 4};
-  for (const ProductKind kind : {ProductKind::plain, ProductKind::tf32, ProductKind::fixed}) {
+  for (const ProductKind kind :
+       {ProductKind::plain, ProductKind::tf32, ProductKind::bf16, ProductKind::fixed}) {
     FakeGpu::get().reset();
     const auto gpu = make_cuda_backend<float>(std::make_shared<CudaStream>(), kind);
 
@@ -181,7 +183,70 @@ TEST_F(CudaBackendTest, OnlyTheKindOfProductAskedForIsUsed) {
 
     EXPECT_EQ(FakeGpu::get().calls("gemm in tf32"), kind == ProductKind::tf32 ? 1 : 0);
     EXPECT_EQ(FakeGpu::get().calls("gemm in its own type"), kind == ProductKind::plain ? 1 : 0);
-    EXPECT_EQ(FakeGpu::get().calls("cudaLaunchKernel"), kind == ProductKind::fixed ? 1 : 0);
+    EXPECT_EQ(FakeGpu::get().calls("gemm in bf16"), kind == ProductKind::bf16 ? 1 : 0);
+    const int launches = kind == ProductKind::fixed ? 1 : kind == ProductKind::bf16 ? 2 : 0;
+    EXPECT_EQ(FakeGpu::get().calls("cudaLaunchKernel"), launches);
+  }
+}
+
+TEST_F(CudaBackendTest, AWideProductIsPlainWhereOthersAreOfBfloat16) {
+  const auto gpu = make_cuda_backend<float>(std::make_shared<CudaStream>(), ProductKind::bf16);
+
+  product_on(*gpu, {nullptr, 4, 1, nullptr, 3, 1, nullptr, 2, 3, 4, true});
+
+  EXPECT_EQ(FakeGpu::get().calls("gemm in its own type"), 1);
+  EXPECT_EQ(FakeGpu::get().calls("gemm in bf16"), 0);
+}
+
+/// 1 x 1 of one term: a b.
+float product_of(ProductKind kind, float a, float b) {
+  const auto gpu = make_cuda_backend<float>(std::make_shared<CudaStream>(), kind);
+  Buffer<float> x(*gpu, MemoryTag::buffer, 2);
+  Buffer<float> out(*gpu, MemoryTag::buffer, 1);
+  x.upload(std::vector<float>{a, b});
+  gpu->run(Matmul<float>{x.data(), 1, 1, x.data() + 1, 1, 1, out.data(), 1, 1, 1});
+  return download(*gpu, out)[0];
+}
+
+TEST_F(CudaBackendTest, OperandsAreRoundedToWhatTheKindOfProductHolds) {
+  const float fine = 1 + 0x1p-12F;
+  EXPECT_EQ(product_of(ProductKind::plain, fine, 1), fine);
+  EXPECT_EQ(product_of(ProductKind::tf32, fine, 1), 1);
+  EXPECT_EQ(product_of(ProductKind::tf32, 1, -(1 + 0x1p-11F)), -(1 + 0x1p-10F));  // a tie
+  EXPECT_EQ(product_of(ProductKind::tf32, INFINITY, 1), INFINITY);
+  EXPECT_EQ(product_of(ProductKind::bf16, 1 + 0x1p-7F, 1 + 0x1p-7F), 1 + 0x1p-6F + 0x1p-14F);
+}
+
+TEST_F(CudaBackendTest, EveryFormOfAProductOfBfloat16MeansWhatOurKernelMeans) {
+  const auto gpu = make_cuda_backend<float>(std::make_shared<CudaStream>(), ProductKind::bf16);
+  const auto host = make_host_backend<float>();
+  for (const auto& [rows, columns, depth] :
+       std::vector<std::array<int, 3>>{{2, 3, 4}, {1, 3, 4}, {2, 1, 4}, {2, 3, 1}, {3, 2, 0}}) {
+    for (const Matmul<float>& form : std::vector<Matmul<float>>{
+             {nullptr, depth, 1, nullptr, columns, 1, nullptr, rows, columns, depth},
+             {nullptr, depth, 1, nullptr, 1, depth, nullptr, rows, columns, depth},
+             {nullptr, 1, rows, nullptr, columns, 1, nullptr, rows, columns, depth}}) {
+      EXPECT_EQ(product_on(*gpu, form), product_on(*host, form))
+          << rows << " x " << columns << " x " << depth;
+    }
+  }
+}
+
+TEST_F(CudaBackendTest, EachCallOfAProductOfBfloat16IsChecked) {
+  const std::vector<std::pair<std::string, std::string>> calls = {
+      {"cudaMallocAsync", "allocating 258 bytes for operands in bfloat16: out of memory"},
+      {"cudaLaunchKernel", "launching RoundToBfloat16<float> on a product's operands: "}};
+  for (const auto& [function, said] : calls) {
+    FakeGpu::get().reset();
+    const auto gpu = make_cuda_backend<float>(std::make_shared<CudaStream>(), ProductKind::bf16);
+    const Buffer<float> x(*gpu, MemoryTag::buffer, 1);
+    Buffer<float> out(*gpu, MemoryTag::buffer, 1);
+    FakeGpu::get().fail(function, 1, cudaErrorMemoryAllocation);
+
+    EXPECT_THAT(error_of([&] {
+                  gpu->run(Matmul<float>{x.data(), 1, 1, x.data(), 1, 1, out.data(), 1, 1, 1});
+                }),
+                HasSubstr(said));
   }
 }
 

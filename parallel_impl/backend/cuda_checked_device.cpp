@@ -4,8 +4,12 @@
 
 namespace meshparity {
 
-CheckedDevice::CheckedDevice(std::shared_ptr<CudaStream> stream, KernelChecks& checks)
-    : stream_(std::move(stream)), checks_(checks), products_(*stream_, ProductKind::plain) {}
+CheckedDevice::CheckedDevice(std::shared_ptr<CudaStream> stream, ProductKind products,
+                             KernelChecks& checks)
+    : stream_(std::move(stream)),
+      checks_(checks),
+      products_(*stream_, products),
+      by_cublas_(products == ProductKind::bf16 ? " by cuBLAS of bf16" : " by cuBLAS") {}
 
 void* CheckedDevice::allocate(std::size_t bytes) {
   const std::size_t guarded = bytes + 2 * kGuardBytes;

@@ -20,7 +20,7 @@ namespace meshparity {
 class CheckedDevice {
  public:
   /// `checks` outlives it and may be shared by ranks.
-  CheckedDevice(std::shared_ptr<CudaStream> stream, KernelChecks& checks);
+  CheckedDevice(std::shared_ptr<CudaStream> stream, ProductKind products, KernelChecks& checks);
 
   template <class Kernel>
   void launch(const Kernel& kernel) {
@@ -45,7 +45,7 @@ class CheckedDevice {
     if constexpr (requires { products_.run(kernel); }) {
       put_back(touched);
       products_.run(kernel);
-      compare(touched, name + " by cuBLAS", scalar_of(kernel));
+      compare(touched, name + by_cublas_, scalar_of(kernel));
     }
   }
 
@@ -76,6 +76,7 @@ class CheckedDevice {
   std::shared_ptr<CudaStream> stream_;
   KernelChecks& checks_;
   CudaProduct products_;
+  const char* by_cublas_;
   std::map<std::byte*, std::size_t> held_;  // guarded buffers and their bytes
 };
 

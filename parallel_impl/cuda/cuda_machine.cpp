@@ -35,6 +35,16 @@ CudaMachine with_devices(int count) {
 
 }  // namespace
 
+double memory_bandwidth() {
+  int kilohertz = 0;
+  int bits = 0;
+  check_cuda(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, 0),
+             "asking for the clock of a GPU's memory");
+  check_cuda(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, 0),
+             "asking for the width of a GPU's memory");
+  return 2 * 1e3 * kilohertz * (bits / 8.0);
+}
+
 CudaMachine cuda_machine() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

@@ -10,4 +10,8 @@ struct CudaMachine {
 };
 CudaMachine cuda_machine();
 
+/// Bytes a second that GPU 0's memory moves at most, from its clock and width: two words a cycle. 0
+/// where the driver does not tell.
+double memory_bandwidth();
+
 }  // namespace meshparity

@@ -3,9 +3,12 @@
 #include <cublas_v2.h>
 
 #include "parallel_impl/cuda/fake_gpu.hpp"
+#include "parallel_impl/cuda/fake_tf32.hpp"
+#include "parallel_impl/kernels/bfloat16_words.cuh"
 
 namespace {
 
+using meshparity::Bfloat16;
 using meshparity::FakeGpu;
 
 cublasStatus_t enter(const char* function) {
@@ -13,12 +16,12 @@ cublasStatus_t enter(const char* function) {
 }
 
 /// A matrix in column-major order, perhaps read as its transpose.
-template <class T>
+template <class Stored>
 struct Operand {
-  const T* data;
+  const Stored* data;
   int leading;
   bool transposed;
-  T at(int row, int column) const {
+  Stored at(int row, int column) const {
     return transposed ? data[column + row * leading] : data[row + column * leading];
   }
 };
@@ -29,17 +32,26 @@ struct Extent {
   int depth;
 };
 
-template <class T>
-void multiply(const Operand<T>& a, const Operand<T>& b, T* out, int leading, const Extent& extent) {
+/// `read` makes of a stored element the number that is multiplied.
+template <class Stored, class T, class Read>
+void multiply(const Operand<Stored>& a, const Operand<Stored>& b, T* out, int leading,
+              const Extent& extent, Read read) {
   for (int j = 0; j < extent.columns; ++j) {
     for (int i = 0; i < extent.rows; ++i) {
       T sum = 0;
       for (int k = 0; k < extent.depth; ++k) {
-        sum = sum + a.at(i, k) * b.at(k, j);
+        sum = sum + read(a.at(i, k)) * read(b.at(k, j));
       }
       out[i + j * leading] = sum;
     }
   }
+}
+
+const char* kind_of(cudaDataType type, cublasComputeType_t compute) {
+  if (type == CUDA_R_16BF) {
+    return "gemm in bf16";
+  }
+  return compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "gemm in tf32" : "gemm in its own type";
 }
 
 /// What cublasSetStream gave, kept where the handle points.
@@ -80,17 +92,27 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t on_a, cubla
                             int b_leading, const void*, void* out, cudaDataType, int out_leading,
                             cublasComputeType_t compute, cublasGemmAlgo_t) {
   FakeGpu& gpu = FakeGpu::get();
-  gpu.enter(compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "gemm in tf32" : "gemm in its own type");
+  gpu.enter(kind_of(type, compute));
   if (const cublasStatus_t status = enter("cublasGemmEx")) {
     return status;
   }
-  const auto work = [=]<class T>(T) {
-    multiply<T>({static_cast<const T*>(a), a_leading, on_a == CUBLAS_OP_T},
-                {static_cast<const T*>(b), b_leading, on_b == CUBLAS_OP_T}, static_cast<T*>(out),
-                out_leading, {rows, columns, depth});
+  const auto work = [=]<class Stored, class T>(Stored, T, auto read) {
+    multiply<Stored, T>({static_cast<const Stored*>(a), a_leading, on_a == CUBLAS_OP_T},
+                        {static_cast<const Stored*>(b), b_leading, on_b == CUBLAS_OP_T},
+                        static_cast<T*>(out), out_leading, {rows, columns, depth}, read);
   };
-  gpu.begin(reinterpret_cast<FakeHandle*>(handle)->stream,
-            [=] { type == CUDA_R_64F ? work(0.0) : work(0.0F); });
+  gpu.begin(reinterpret_cast<FakeHandle*>(handle)->stream, [=] {
+    FakeGpu::get().pass_time();
+    if (type == CUDA_R_64F) {
+      work(0.0, 0.0, [](double value) { return value; });
+    } else if (type == CUDA_R_16BF) {
+      work(Bfloat16(), 0.0F, [](Bfloat16 value) { return meshparity::widened(value); });
+    } else if (compute == CUBLAS_COMPUTE_32F_FAST_TF32) {
+      work(0.0F, 0.0F, [](float value) { return meshparity::fake_tf32(value); });
+    } else {
+      work(0.0F, 0.0F, [](float value) { return value; });
+    }
+  });
   return CUBLAS_STATUS_SUCCESS;
 }
 

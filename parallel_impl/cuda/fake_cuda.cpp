@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -16,9 +17,10 @@ cudaError_t enter(const char* function) {
   return static_cast<cudaError_t>(FakeGpu::get().enter(function));
 }
 
-/// The stream that an event was recorded in.
+/// The stream that an event was recorded in; and when its turn came, if it is one that tells time.
 struct FakeEvent {
   cudaStream_t stream = nullptr;
+  std::shared_ptr<double> passed;
 };
 
 FakeEvent& event_of(cudaEvent_t event) {
@@ -37,6 +39,29 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = FakeGpu::get().devices();
   const cudaError_t status = enter("cudaGetDeviceCount");
   return status == cudaSuccess && *count == 0 ? cudaErrorNoDevice : status;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "a GPU that is none");
+  properties->major = 9;
+  return enter("cudaGetDeviceProperties");
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return enter("cudaDriverGetVersion");
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return enter("cudaRuntimeGetVersion");
+}
+
+// Memory of 1 TB/s (1000 MHz, twice a cycle, 500 bytes).
+cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMemoryClockRate ? 1'000'000 : 4000;
+  return enter("cudaDeviceGetAttribute");
 }
 
 cudaError_t cudaSetDevice(int) {
@@ -83,6 +108,16 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return enter("cudaEventCreateWithFlags");
 }
 
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = reinterpret_cast<cudaEvent_t>(new FakeEvent{nullptr, std::make_shared<double>(0)});
+  return enter("cudaEventCreate");
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  *milliseconds = static_cast<float>(*event_of(end).passed - *event_of(begin).passed);
+  return enter("cudaEventElapsedTime");
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete reinterpret_cast<FakeEvent*>(event);
   return cudaSuccess;
@@ -90,6 +125,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event_of(event).stream = stream;
+  if (const std::shared_ptr<double> passed = event_of(event).passed) {
+    FakeGpu::get().begin(stream, [passed] { *passed = FakeGpu::get().clock(); });
+  }
   return enter("cudaEventRecord");
 }
 

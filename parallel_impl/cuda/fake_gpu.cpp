@@ -84,7 +84,10 @@ cudaError_t FakeGpu::launch(cudaStream_t stream, std::function<void()> work) {
     const auto code = static_cast<cudaError_t>(in_launch_.code);
     work = [this, code] { sticky_ = code; };
   }
-  begin(stream, std::move(work));
+  begin(stream, [this, run = std::move(work)] {
+    pass_time();
+    run();
+  });
   return cudaSuccess;
 }
 

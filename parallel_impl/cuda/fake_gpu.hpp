@@ -32,6 +32,9 @@ class FakeGpu {
   void stand_still() { stands_still_ = true; }
   bool is_standing_still() const { return stands_still_; }
   void set_devices(int count) { devices_ = count; }
+  /// What its clock shows is how many launches and products have run.
+  double clock() const { return clock_; }
+  void pass_time() { ++clock_; }
 
   int calls(const std::string& function);
   std::size_t bytes_in_use();
@@ -84,6 +87,7 @@ class FakeGpu {
   cudaError_t sticky_ = cudaSuccess;
   std::size_t streams_made_ = 0;
   int devices_ = 1;
+  double clock_ = 0;  // milliseconds
   std::atomic<bool> stands_still_ = false;
 };
 

@@ -19,6 +19,9 @@ struct Matmul {
   int rows;
   int columns;
   int depth;
+  /// In bfloat16's precision: an operand holds more than bfloat16 does, so that a product of
+  /// numbers of that type is another one.
+  bool is_wide = false;
 
   int groups() const { return rows; }
 

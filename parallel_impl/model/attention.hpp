@@ -69,6 +69,9 @@ class AttentionLayer {
   bool has_transform() const {
     return parts_.model.qk_norm || parts_.model.positions == Positions::rope;
   }
+  GradForm grads_of_projections() const {
+    return has_transform() ? GradForm::wide : GradForm::rounded;
+  }
 
   RankParts<T>& parts_;
   int layer_;

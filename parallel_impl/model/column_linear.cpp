@@ -5,8 +5,8 @@
 namespace meshparity {
 
 template <class T>
-ColumnLinear<T>::ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias)
-    : parts_(parts), weight_(weight), bias_(bias) {}
+ColumnLinear<T>::ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias, GradForm grads)
+    : parts_(parts), weight_(weight), bias_(bias), grads_(grads) {}
 
 template <class T>
 void ColumnLinear<T>::forward(const Tensor<T>& x, Tensor<T>& out) const {
@@ -25,7 +25,7 @@ void ColumnLinear<T>::forward(const Tensor<T>& x, Tensor<T>& out) const {
 template <class T>
 void ColumnLinear<T>::input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const {
   grad_out.demand(shard(1));
-  parts_.backend.run(product_with_transposed(grad_out, weight_.value, grad_x));
+  parts_.backend.run(of_grad(product_with_transposed(grad_out, weight_.value, grad_x), grads_));
   grad_x.tp = part();
 }
 
@@ -35,9 +35,9 @@ void ColumnLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out)
   grad_out.demand(shard(1));
   T* sum = parts_.work.param_grad.data();
   if (adds_onto_running_sum(parts_, weight_)) {
-    add_row_by_row(parts_, weight_, x, grad_out);
+    add_row_by_row(parts_, weight_, x, grad_out, grads_);
   } else {
-    parts_.backend.run(transposed_product(x, grad_out, sum));
+    parts_.backend.run(of_grad(transposed_product(x, grad_out, sum), grads_));
     add_param_grad(parts_, weight_);
   }
   if (bias_ != nullptr) {

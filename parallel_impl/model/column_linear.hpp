@@ -1,6 +1,7 @@
 // Column-parallel linear: the weight is cut by outputs. Y_r = X W_r + b_r is Shard(1) without any
 // communication; the gradient of X is the sum over the ranks of dY_r W_r^T (operator f).
 #pragma once
+#include "parallel_impl/model/linear.hpp"
 #include "parallel_impl/model/rank_parts.hpp"
 
 namespace meshparity {
@@ -8,7 +9,8 @@ namespace meshparity {
 template <class T>
 class ColumnLinear {
  public:
-  ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias);
+  ColumnLinear(RankParts<T>& parts, Param<T>& weight, Param<T>* bias,
+               GradForm grads = GradForm::rounded);
 
   /// x Rep -> out Shard(1).
   void forward(const Tensor<T>& x, Tensor<T>& out) const;
@@ -21,6 +23,7 @@ class ColumnLinear {
   RankParts<T>& parts_;
   Param<T>& weight_;
   Param<T>* bias_;  // null: none
+  GradForm grads_;
 };
 
 }  // namespace meshparity

@@ -43,6 +43,7 @@ class KeepWords {
   };
   void fill_attention(int layer, const BatchPlace& place, Heads heads, WordBuffer& out);
 
+  bool drops() const { return enabled_; }
   template <class T>
   DropoutRule<T> rule() const {
     return {threshold_, fires("dropout_not_rescaled") ? 1.0 : 1.0 - probability_};

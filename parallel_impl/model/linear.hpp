@@ -6,6 +6,16 @@
 
 namespace meshparity {
 
+/// Whether the gradient that a linear layer multiplies was rounded where it was made, in a
+/// precision that rounds there (bounds.md §3.1), or comes straight out of the operation between.
+enum class GradForm { rounded, wide };
+
+template <class T>
+Matmul<T> of_grad(Matmul<T> product, GradForm form) {
+  product.is_wide = form == GradForm::wide;
+  return product;
+}
+
 /// Row-major operands, x [m, k].
 template <class T>
 Matmul<T> product(const Tensor<T>& x, const T* w, Tensor<T>& out) {

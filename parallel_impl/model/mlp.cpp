@@ -45,11 +45,13 @@ template <class T>
 MlpLayer<T>::MlpLayer(RankParts<T>& parts, Parameters<T>& params, int layer)
     : parts_(parts),
       layer_(layer),
-      up_(parts, of_layer(params, layer, "up.weight"), find(params, layer, "up.bias")),
+      up_(parts, of_layer(params, layer, "up.weight"), find(params, layer, "up.bias"),
+          GradForm::wide),
       down_(parts, of_layer(params, layer, "down.weight"), find(params, layer, "down.bias"),
             "mlp.down") {
   if (parts.model.activation == Activation::swiglu) {
-    gate_.emplace(parts, of_layer(params, layer, "gate.weight"), find(params, layer, "gate.bias"));
+    gate_.emplace(parts, of_layer(params, layer, "gate.weight"), find(params, layer, "gate.bias"),
+                  GradForm::wide);
   }
 }
 

@@ -16,11 +16,12 @@ bool adds_onto_running_sum(const RankParts<T>& parts, const Param<T>& weight) {
 }
 
 template <class T>
-void add_row_by_row(RankParts<T>& parts, Param<T>& weight, Tensor<T> x, Tensor<T> y) {
+void add_row_by_row(RankParts<T>& parts, Param<T>& weight, Tensor<T> x, Tensor<T> y,
+                    GradForm form) {
   const int rows = x.rows;
   x.rows = y.rows = 1;
   for (int row = 0; row < rows; ++row) {
-    parts.backend.run(transposed_product(x, y, parts.work.param_grad.data()));
+    parts.backend.run(of_grad(transposed_product(x, y, parts.work.param_grad.data()), form));
     add_param_grad(parts, weight);
     x.data += x.columns;
     y.data += y.columns;

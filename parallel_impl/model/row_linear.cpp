@@ -52,10 +52,16 @@ Tensor<T> RowLinear<T>::all_rows_of(const BatchPlace& place, const Tensor<T>& gr
                   site_in(place, weight_.spec.layer, role_, "backward"));
 }
 
+// Dropout's gradient is multiplied as it was made.
+template <class T>
+GradForm RowLinear<T>::grads() const {
+  return parts_.words.drops() ? GradForm::wide : GradForm::rounded;
+}
+
 template <class T>
 void RowLinear<T>::input_grad(const Tensor<T>& grad_out, Tensor<T>& grad_x) const {
   grad_out.demand(rep());
-  parts_.backend.run(product_with_transposed(grad_out, weight_.value, grad_x));
+  parts_.backend.run(of_grad(product_with_transposed(grad_out, weight_.value, grad_x), grads()));
   grad_x.tp = shard(1);
 }
 
@@ -64,10 +70,11 @@ void RowLinear<T>::weight_grad(const Tensor<T>& x, const Tensor<T>& grad_out) co
   x.demand(shard(1));
   grad_out.demand(rep());
   if (adds_onto_running_sum(parts_, weight_)) {
-    add_row_by_row(parts_, weight_, x, grad_out);
+    add_row_by_row(parts_, weight_, x, grad_out, grads());
     return;
   }
-  parts_.backend.run(transposed_product(x, grad_out, parts_.work.param_grad.data()));
+  T* const sum = parts_.work.param_grad.data();
+  parts_.backend.run(of_grad(transposed_product(x, grad_out, sum), grads()));
   add_param_grad(parts_, weight_);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "parallel_impl/model/linear.hpp"
 #include "parallel_impl/model/rank_parts.hpp"
 
 namespace meshparity {
@@ -28,6 +29,7 @@ class RowLinear {
  private:
   bool adds_bias_everywhere(const BatchPlace& place) const;
   void add_bias(Tensor<T>& out) const;
+  GradForm grads() const;
 
   RankParts<T>& parts_;
   Param<T>& weight_;
