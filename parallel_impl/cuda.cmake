@@ -17,6 +17,7 @@ set(meshparity_cuda_sources
   backend/cuda_product.cpp backend/kernel_checks.cpp check_kernels.cpp
   comm/cuda_staged_comm.cpp cuda/cuda_calls.cpp cuda/cuda_stream.cpp cuda/cuda_timer.cpp train_on_cuda.cpp
   worker/cuda_jobs.cpp)
+set(meshparity_gpu_times bench/gpu_steps.cpp bench/gpu_times.cpp bench/gpu_work.cpp)
 set(meshparity_nccl_sources
   comm/nccl_buffers.cpp comm/nccl_comm.cpp comm/nccl_group.cpp comm/nccl_puts.cpp)
 
@@ -37,7 +38,11 @@ if(meshparity_cuda)
   target_link_libraries(meshparity-worker-cuda PRIVATE parallel_impl_cuda)
   add_executable(meshparity-check-kernels check_kernels_main.cpp)
   target_link_libraries(meshparity-check-kernels PRIVATE parallel_impl_cuda)
-  add_dependencies(meshparity-workers meshparity-worker-cuda meshparity-check-kernels)
+  add_executable(meshparity-gpu-times
+    bench/gpu_times_main.cpp ${meshparity_gpu_times} cuda/cuda_machine.cpp)
+  target_link_libraries(meshparity-gpu-times PRIVATE parallel_impl_cuda)
+  add_dependencies(meshparity-workers
+    meshparity-worker-cuda meshparity-check-kernels meshparity-gpu-times)
   find_library(MESHPARITY_NCCL nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
   find_path(MESHPARITY_NCCL_HEADERS nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   if(MPI_C_FOUND AND MESHPARITY_NCCL AND MESHPARITY_NCCL_HEADERS)
@@ -77,7 +82,8 @@ if(meshparity_cuda_headers)
   target_link_libraries(parallel_impl_fake_cuda PUBLIC parallel_impl fmt::fmt)
   target_compile_options(parallel_impl_fake_cuda PRIVATE -ffp-contract=off)
   meshparity_test(cuda_calls_test ranks
-    SOURCES backend/cuda_backend_test.cpp comm/cuda_suite.cpp comm/transport_failure_test.cpp
+    SOURCES backend/cuda_backend_test.cpp bench/gpu_times_test.cpp ${meshparity_gpu_times}
+      cuda/cuda_machine.cpp comm/cuda_suite.cpp comm/transport_failure_test.cpp
       comm/transport_test.cpp check_kernels_test.cpp train_on_cuda_test.cpp worker/cuda_jobs_test.cpp worker/small_case.cpp
     LIBS parallel_impl_fake_cuda parallel_impl_case_run)
   target_compile_definitions(cuda_calls_test PRIVATE

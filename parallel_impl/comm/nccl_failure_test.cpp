@@ -30,8 +30,8 @@ TEST_F(Nccl, ABootstrapThatNeverEndsEndsWithTheLimit) {
 
   const NcclOutcome outcome = run_on_nccl(2, false, sum_of_ones, milliseconds(200));
 
-  EXPECT_THAT(outcome.first,
-              AllOf(HasSubstr("beginning NCCL for all_reduce"), HasSubstr("nothing moved for")));
+  EXPECT_THAT(outcome.first, AllOf(HasSubstr("rank "), HasSubstr("beginning NCCL for all_reduce"),
+                                   HasSubstr("nothing moved for")));
   EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
 }
 
@@ -40,7 +40,9 @@ TEST_F(Nccl, AnIdThatCannotBeMadeEndsAllRanks) {
 
   const NcclOutcome outcome = run_on_nccl(2, false, sum_of_ones, milliseconds(400));
 
-  EXPECT_THAT(outcome.first, HasSubstr("making an id of NCCL: unhandled system error"));
+  EXPECT_THAT(outcome.first,
+              AllOf(HasSubstr("rank 0 (r0), making an id of NCCL for all_reduce of 1 float64 at "),
+                    HasSubstr("unhandled system error")));
   EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
 }
 
@@ -49,7 +51,8 @@ TEST_F(Nccl, ACallThatIsRefusedNamesRankAndCall) {
 
   const NcclOutcome outcome = run_on_nccl(2, false, sum_of_ones, milliseconds(400));
 
-  EXPECT_THAT(outcome.first, AllOf(HasSubstr("putting it on the GPU for all_reduce of 1 float64"),
+  EXPECT_THAT(outcome.first, AllOf(HasSubstr("rank "),
+                                   HasSubstr("putting it on the GPU for all_reduce of 1 float64"),
                                    HasSubstr("what NCCL says of it")));
   EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
 }
@@ -59,8 +62,9 @@ TEST_F(Nccl, AnAsynchronousErrorEndsTheCallAndAborts) {
 
   const NcclOutcome outcome = run_on_nccl(2, false, sum_of_ones, milliseconds(400));
 
-  EXPECT_THAT(outcome.first, AllOf(HasSubstr("for all_reduce of 1 float64 at layer0.mlp.down"),
-                                   HasSubstr("unhandled system error")));
+  EXPECT_THAT(outcome.first,
+              AllOf(HasSubstr("rank "), HasSubstr("for all_reduce of 1 float64 at layer0.mlp.down"),
+                    HasSubstr("unhandled system error")));
   EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
   EXPECT_EQ(FakeGpu::get().calls("ncclCommAbort"), 2);
 }
@@ -76,8 +80,9 @@ TEST_F(Nccl, ACallThatNeverEndsEndsWithTheLimitAndAborts) {
       },
       milliseconds(200));
 
-  EXPECT_THAT(outcome.first, AllOf(HasSubstr("waiting on the GPU for all_reduce of 1 float64"),
-                                   HasSubstr("nothing moved for 200 ms")));
+  EXPECT_THAT(outcome.first,
+              AllOf(HasSubstr("rank "), HasSubstr("waiting on the GPU for all_reduce of 1 float64"),
+                    HasSubstr("nothing moved for 200 ms")));
   EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
   EXPECT_EQ(FakeGpu::get().calls("ncclCommAbort"), 2);
 }
@@ -104,10 +109,17 @@ TEST_F(Nccl, APeerThatThrewOrEnteredAnotherCallIsNamed) {
 TEST_F(Nccl, AnErrorOfCudaNamesRankAndCall) {
   FakeGpu::get().fail("cudaEventQuery", 1, cudaErrorIllegalAddress);
 
-  const NcclOutcome outcome = run_on_nccl(2, false, sum_of_ones, milliseconds(400));
+  const NcclOutcome outcome = run_on_nccl(
+      2, false,
+      [](NcclComm& comm) {
+        sum_of_ones(comm);
+        sum_of_ones(comm);
+      },
+      milliseconds(400));
 
   EXPECT_THAT(outcome.first, AllOf(HasSubstr("rank "), HasSubstr("for all_reduce of 1 float64"),
                                    HasSubstr("cudaErrorIllegalAddress")));
+  EXPECT_THAT(outcome.errors, Each(testing::Ne("")));
 }
 
 }  // namespace

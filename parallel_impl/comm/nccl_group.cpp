@@ -13,12 +13,14 @@ namespace {
 constexpr std::chrono::microseconds kBreath{50};
 
 /// Made by the group's first rank and told to all over the host.
-ncclUniqueId shared_id(Comm& host, const CommGroup& group) {
+ncclUniqueId shared_id(const NcclSide& side, const CommGroup& group, const CollectiveRow& row) {
   ncclUniqueId id{};
   if (group.index == 0) {
     const ncclResult_t made = ncclGetUniqueId(&id);
     if (made != ncclSuccess) {
-      throw Error(fmt::format("making an id of NCCL: {}", ncclGetErrorString(made)));
+      throw Error(fmt::format("{}, making an id of NCCL for {}: {}",
+                              side.state.name(side.host.rank()), describe_call(row),
+                              ncclGetErrorString(made)));
     }
   }
   Collective tell;
@@ -27,7 +29,7 @@ ncclUniqueId shared_id(Comm& host, const CommGroup& group) {
   tell.peer = 0;
   tell.site = {-1, "nccl.id", "begin", 0, 0};
   tell.input = tell.output = {reinterpret_cast<std::byte*>(&id), sizeof id, ElementType::uint8};
-  host.carry_out(tell);
+  side.host.carry_out(tell);
   return id;
 }
 
@@ -41,7 +43,7 @@ std::string nccl_version() {
 
 NcclGroup::NcclGroup(NcclSide side, const CommGroup& group, const CollectiveRow& row)
     : side_(side) {
-  const ncclUniqueId id = shared_id(side_.host, group);
+  const ncclUniqueId id = shared_id(side_, group, row);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.minCTAs = config.maxCTAs = kNcclChannels;
