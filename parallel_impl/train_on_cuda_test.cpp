@@ -81,6 +81,15 @@ TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInPipelinesUnderZeROWithMastersAndRecom
   }
 }
 
+// Several versions of the weights are copied and read in the stream.
+TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInPipelinesThatAreNeverFlushed) {
+  for (const char* layout : {"llama-micro.pp2.pipedream-mb4-clip_off-steps1.fp64",
+                             "llama-micro.tp2-pp2.sp-pipedream_vsync-mb4-clip_off-steps1.fp64",
+                             "llama-micro.dp2-pp2.pipedream_2bw-mb2-sgd-clip_off.fp32"}) {
+    expect_bits_of_the_host(layout);
+  }
+}
+
 // Operands are such numbers, or cuBLAS would round them and the bits would differ; where a gradient
 // is none, whoever multiplies it says so.
 TEST_F(TrainOnCuda, GivesTheBitsOfTheHostInBfloat16) {
