@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "parallel_impl/comm/nccl_ranks.hpp"
 
 namespace meshparity {
@@ -104,6 +107,24 @@ TEST_F(Nccl, APeerThatThrewOrEnteredAnotherCallIsNamed) {
   });
   EXPECT_THAT(other.first, AllOf(HasSubstr("all_reduce of 1 at mlp.down"),
                                  HasSubstr("all_reduce of 2 at mlp.down")));
+}
+
+// To destroy a communicator waits for its other ranks, which may be gone.
+TEST_F(Nccl, ACommunicatorOfARankThatFailedIsAbortedByThePeersThatHaveEnded) {
+  std::atomic<bool> failed = false;
+  run_on_nccl(2, false, [&](NcclComm& comm) {
+    sum_of_ones(comm);
+    if (comm.rank() == 1) {
+      comm.poison("out of ideas");
+      failed = true;
+    }
+    while (!failed) {
+      std::this_thread::yield();
+    }
+  });
+
+  EXPECT_EQ(FakeGpu::get().calls("ncclCommAbort"), 2);
+  EXPECT_EQ(FakeGpu::get().calls("ncclCommDestroy"), 0);
 }
 
 TEST_F(Nccl, AnErrorOfCudaNamesRankAndCall) {
