@@ -101,12 +101,14 @@ void NcclComm::meet(const Collective& request) {
   side_.host.carry_out(note);
 }
 
-// A send does not wait for its receiver, which takes the note before it asks for the message.
+// A send does not wait for its receiver, which takes the note before it asks for the message. The
+// sender's clock comes with the note.
 void NcclComm::leave_note(const Collective& request) {
   Collective note;
   note.kind = request.kind;
   note.group = request.group;
   note.peer = request.peer;
+  note.clock = request.clock;
   note.site = request.site;
   note.site.role = fmt::format("{} elements at {}", moved_count(request), request.site.role);
   side_.host.carry_out(note);

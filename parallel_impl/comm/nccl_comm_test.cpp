@@ -137,6 +137,21 @@ TEST_F(Nccl, MessagesArriveInOrderAndASenderDoesNotWait) {
       Each(""));
 }
 
+TEST_F(Nccl, AMessageBringsItsSendersClock) {
+  EXPECT_THAT(errors(2,
+                     [](NcclComm& comm) {
+                       std::vector<double> values(3, 1.0);
+                       const std::span all(values);
+                       if (comm.rank() == 0) {
+                         comm.send<double>(everyone(comm), 1, all, 41, site_of("message"));
+                       } else {
+                         const Site site = site_of("message");
+                         EXPECT_EQ(comm.receive<double>(everyone(comm), 0, all, site), 41);
+                       }
+                     }),
+              Each(""));
+}
+
 TEST_F(Nccl, BuffersOnTheGpuStayThere) {
   EXPECT_THAT(errors(2,
                      [](NcclComm& comm) {
