@@ -26,7 +26,7 @@ void AsynchronousStream<T>::run() {
   share_losses();
 }
 
-/// Step and micro-batch of it; of reduce and step the one that the next update closes.
+/// Of a pass or message that of its micro-batch; reduce and step close the oldest that is open.
 template <class T>
 int AsynchronousStream<T>::step_of(const Action& action) const {
   if (is_update(action.kind)) {
@@ -36,6 +36,7 @@ int AsynchronousStream<T>::step_of(const Action& action) const {
                                                          : action.mb / rank_.spec().micro_batches;
 }
 
+/// What the ledger says was used: reduce and step are about the newest.
 template <class T>
 int AsynchronousStream<T>::version_of(const Action& action) const {
   return is_update(action.kind) ? stash_.newest() : action.version;

@@ -146,6 +146,9 @@ double most_held(const std::string& features, int stages, int stage) {
     } else if (action.kind != ActionKind::reduce) {
       rank.stash().use(action.version);
       EXPECT_EQ(rank.in_use(), action.version);
+      if (spec.schedule == Schedule::pipedream && action.kind == ActionKind::forward) {
+        EXPECT_EQ(action.version, rank.stash().newest());
+      }
       rank.stash().read(action.version);
     }
   }
