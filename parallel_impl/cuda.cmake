@@ -29,9 +29,10 @@ if(meshparity_cuda)
   add_library(parallel_impl_cuda STATIC
     ${meshparity_cuda_sources} backend/cuda_launch_double.cu backend/cuda_launch_float.cu)
   target_link_libraries(parallel_impl_cuda PUBLIC parallel_impl CUDA::cudart CUDA::cublas fmt::fmt)
-  # CMake 3.25 believes that CUDA ends at C++17. Products and sums round apart, as on the host.
+  # CMake 3.25 believes that CUDA ends at C++17. Products and sums round apart, as on the host. Code
+  # for GPUs is compressed: three programs hold it, and the bundle of ci/gpu has a limit.
   target_compile_options(parallel_impl_cuda PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false -Werror=all-warnings
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false -Xfatbin=-compress-all -Werror=all-warnings
       -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror,-ffp-contract=off>
     $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   add_executable(meshparity-worker-cuda worker_cuda_main.cpp cuda/cuda_machine.cpp)

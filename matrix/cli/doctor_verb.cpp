@@ -73,6 +73,8 @@ void say_machines(bool can_run) {
                         "no device /dev/nvidia0; a GPU and its driver"));
   say("  nvcc", found_or(program_on_path("nvcc"), "the CUDA Toolkit"));
   say("  cublas", found_or(library("libcublas.so"), "the CUDA Toolkit"));
+  say("  sanitizer", found_or(program_on_path("compute-sanitizer"),
+                              "the CUDA Toolkit; ci/gpu leaves two of its parts out"));
   say_gpu_machine(Machine::cuda_mpi, "yes: ranks are processes that compute on GPUs");
   say_gpu_machine(Machine::cuda_nccl, "yes: ranks are processes, one a GPU");
   say("  nccl", found_or(library("libnccl.so.2"), "libnccl2 and libnccl-dev, from NVIDIA"));
