@@ -36,6 +36,22 @@ nlohmann::json first_finding(const nlohmann::json& report) {
   return nullptr;
 }
 
+std::string found_line(const std::string& fault, const std::string& id,
+                       const nlohmann::json& report) {
+  const nlohmann::json finding = first_finding(report);
+  if (finding.is_null()) {
+    return fmt::format("{:<32} {:<10} {:<34} {:<22} {:>9}  {}", fault, "conforms", "", "", "", id);
+  }
+  const auto record = finding.at("record").get<std::string>();
+  const nlohmann::json& ratio = finding.at("ratio");
+  const double over = ratio.is_number() ? ratio.get<double>() : 0;
+  return fmt::format(
+      "{:<32} {:<10} {:<34} {:<22} {:>9}  {}", fault, finding.at("check").get<std::string>(),
+      record.empty() ? finding.at("text").get<std::string>().substr(0, 34) : record,
+      fmt::format("rank {} step {}", finding.at("rank").get<int>(), finding.at("step").get<int>()),
+      over > 0 ? fmt::format("{:.3g}", over) : "exact", id);
+}
+
 double times_fired(const std::filesystem::path& dump) {
   double times = 0;
   for (const auto& entry : std::filesystem::directory_iterator(dump)) {

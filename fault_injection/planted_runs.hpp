@@ -21,6 +21,11 @@ Outcome run_cases(const std::vector<std::string>& ids, const std::filesystem::pa
 /// The first finding of the first check that has one; null without any.
 nlohmann::json first_finding(const nlohmann::json& report);
 
+/// A line of the table of what was found, the program's output beside the test's verdict: fault,
+/// check, record or first words of the finding, rank, step, how many limits over, case.
+std::string found_line(const std::string& fault, const std::string& id,
+                       const nlohmann::json& report);
+
 /// How often planted faults fired in a dump, over all ranks.
 double times_fired(const std::filesystem::path& dump);
 

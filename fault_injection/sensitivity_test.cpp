@@ -1,5 +1,6 @@
 // Every named fault end to end: planted in the worker, found by the driver from the dumps alone, by
-// the check and at the record that the registry declares; and invisible where it must be.
+// the check and at the record that the registry declares; and invisible where it must be. Prints
+// the table: one line a fault and case, with how many limits over it was.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +99,7 @@ TEST(Sensitivity, EachFaultIsFoundByItsCheckAtItsRecord) {
     for (const std::string& plain : fault.acts_in) {
       const std::string id = with_fault(plain, fault);
       ASSERT_TRUE(runs.has(fault, id)) << id;
+      fmt::print("{}\n", found_line(fault.name, plain, runs.report(fault, id)));
       expect_placed(fault, id, runs.report(fault, id));
       EXPECT_TRUE(fault.check == "liveness" || runs.times_fired(fault, id) > 0) << id;
     }
@@ -113,6 +115,7 @@ TEST(Sensitivity, EachFaultIsInvisibleWhereItsRegistryEntrySaysSo) {
     for (const std::string& plain : fault.invisible_in) {
       const std::string id = with_fault(plain, fault);
       ASSERT_TRUE(runs.has(fault, id)) << id;
+      fmt::print("{}\n", found_line(fault.name, plain, runs.report(fault, id)));
       EXPECT_EQ(runs.report(fault, id).at("verdict"), "conforms")
           << id << first_finding(runs.report(fault, id)).dump(1);
       EXPECT_TRUE(!fault.acts_in.empty() || runs.times_fired(fault, id) > 0) << id;

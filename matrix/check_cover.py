@@ -40,7 +40,8 @@ def row_of(case_id, factors):
 def belongs(case_id, factors):
     """Whether a case names nothing but this cover's values: a suite may hold several covers."""
     words = words_of(case_id) - {"plain", "single", "host-threads"}
-    return words <= {value for values in factors.values() for value in values} | {"fp64"}
+    known = words <= {value for values in factors.values() for value in values} | {"fp64"}
+    return known and all(words & set(values) or IDLE & set(values) for values in factors.values())
 
 
 def number(value):
@@ -52,6 +53,10 @@ def chunks_of(schedule):
     return 2 if schedule in ("int2", "zbv") else 1
 
 
+def is_stream(schedule):
+    return schedule.startswith("pipedream")
+
+
 def fits_pipeline(row, model):
     """Stages, chunks and the micro-batches that a schedule needs (algorithms.md 3.9)."""
     pp, schedule = number(row["pp"]), row["schedule"]
@@ -59,13 +64,14 @@ def fits_pipeline(row, model):
     if pp == 1 or schedule == "plain":
         return pp == 1 and schedule == "plain" and row["split"] == "plain"
     pieces, chunks = model["layers"] + 2, chunks_of(schedule)
-    if pp * chunks > pieces:
+    if pp * chunks > pieces or (is_stream(schedule) and model["tied_embeddings"]):
         return False
     if row["split"] != "plain":
         sizes = [int(size) for size in row["split"][len("split"):].split("_")]
         if len(sizes) != pp or sum(sizes) != pieces or min(sizes) < chunks:
             return False
-    fewest = {"int2": pp, "zbh1": pp, "zbh2": 2 * pp - 1, "zbv": 2 * pp - 1}.get(schedule, 1)
+    fewest = {"int2": pp, "zbh1": pp, "zbh2": 2 * pp - 1, "zbv": 2 * pp - 1, "pipedream": pp + 2,
+              "pipedream_vsync": pp + 2, "pipedream_2bw": pp}.get(schedule, 1)
     return mb >= fewest and (schedule != "int2" or mb % pp == 0)
 
 
@@ -94,10 +100,15 @@ def choices_of(core, cover):
     axes = sum(degree > 1 for degree in (dp, tp, pp))
     needs = {"sequence_parallelism": tp > 1, "rank_order": axes > 1, "completion": axes > 0,
              "zero": dp > 1, "bucket": dp > 1, "overlap": dp > 1, "gradient_payload": dp > 1}
+    # Stages that never meet have no norm, no common skip and one copy of every weight.
+    if is_stream(core["schedule"]):
+        needs |= {"zero": False, "loss_scaling": False}
     choices = {}
     for name, values in cover["factors"].items():
         if name not in CORE:
             choices[name] = [value for value in values if needs.get(name, True) or value in IDLE]
+            if name == "clip" and is_stream(core["schedule"]):
+                choices[name] = [value for value in choices[name] if value == "clip_off"]
             for restriction in cover.get("restrict", []):
                 allowed = set(restriction["to"])
                 listed = {other: set(values) & allowed for other, values in cover["factors"].items()}

@@ -67,7 +67,9 @@ class CoverOfCases {
     problem_.strength = block.strength;
     for (const CoverFactor& factor : block.factors) {
       changes_.push_back(changes_of(factor, source));
-      problem_.factors.push_back({factor.name, factor.values, is_of_key(changes_.back())});
+    }
+    for (std::size_t f = 0; f < changes_.size(); ++f) {
+      problem_.factors.push_back({block.factors[f].name, block.factors[f].values, is_of_key(f)});
     }
     problem_.why_not = [this](const CoverRow& row) { return why_not(row); };
     problem_.cost = [this](const CoverRow& row) { return case_of(row).mesh.world_size(); };
@@ -115,17 +117,28 @@ class CoverOfCases {
     return spec;
   }
 
-  /// Whether another value of the factor needs another reference, all else at its default.
-  static bool is_of_key(const std::vector<Change>& changes) {
-    const auto key_with = [](const Change& change) {
-      CaseSpec spec;
-      spec.model = "m";
-      change(spec);
+  /// Whether another value of the factor needs another reference, all else at its first value.
+  bool is_of_key(std::size_t factor) const {
+    const std::optional<std::string> first = key_with(factor, 0);
+    for (std::size_t value = 1; value < changes_[factor].size(); ++value) {
+      if (key_with(factor, value) != first) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Nothing where these values make no case.
+  std::optional<std::string> key_with(std::size_t factor, std::size_t value) const {
+    CoverRow row(changes_.size(), 0);
+    row[factor] = static_cast<int>(value);
+    CaseSpec spec = case_of(row);
+    spec.model = spec.model.empty() ? "m" : spec.model;
+    try {
       return reference_key(spec);
-    };
-    const std::string first = key_with(changes.front());
-    return std::any_of(changes.begin(), changes.end(),
-                       [&](const Change& change) { return key_with(change) != first; });
+    } catch (const UsageError&) {
+      return std::nullopt;
+    }
   }
 
   std::optional<std::string> why_not(const CoverRow& row) const {

@@ -14,39 +14,10 @@
 #include "matrix/expect/record_parts.hpp"
 #include "matrix/expect/shards.hpp"
 #include "matrix/expect/tied.hpp"
-#include "matrix/expect/traffic.hpp"
 #include "matrix/relations.hpp"
 
 namespace meshparity {
 namespace {
-
-/// "layer*.mlp.up/forward"
-std::string without_layer(const std::string& site) {
-  const std::size_t dot = site.find('.');
-  return site.starts_with("layer") ? "layer*" + site.substr(dot) : site;
-}
-
-std::vector<CollectiveRow> calls_of_step(const expect::Layout& layout, int rank) {
-  CaseSpec one_step = layout.spec;
-  one_step.steps = 1;
-  return expect::calls_of({one_step, layout.model}, Level::standard, rank);
-}
-
-std::vector<CallKind> call_kinds(const std::vector<CollectiveRow>& rows) {
-  std::vector<CallKind> kinds;
-  for (const CollectiveRow& row : rows) {
-    const std::string site = without_layer(row.site);
-    auto found = std::find_if(kinds.begin(), kinds.end(), [&](const CallKind& each) {
-      return each.site == site && each.kind == row.kind && each.count == row.count;
-    });
-    if (found == kinds.end()) {
-      const auto size = static_cast<int>(expect::ranks_in(row.group).size());
-      found = kinds.insert(kinds.end(), {row.kind, site, row.axis, size, 0, row.count, row.bytes});
-    }
-    ++found->calls;
-  }
-  return kinds;
-}
 
 class Explainer {
  public:
@@ -76,7 +47,7 @@ class Explainer {
     } else {
       add_parameters();
       add_records();
-      out_.calls = call_kinds(calls_of_step(layout_, out_.rank));
+      out_.calls = calls_of_step(layout_, out_.rank);
       out_.loads = loads_of(layout_, out_.rank, out_.ranks_per_node);
       if (!is_probe(layout_.spec)) {
         add_memory();
@@ -98,6 +69,9 @@ class Explainer {
     if (tp_ > layout_.model.kv_heads) {
       add_set("key heads", key_head_groups());
     }
+    if (std::vector<expect::Group> tied = tied_groups(); !tied.empty()) {
+      add_set("tied weight", std::move(tied));
+    }
   }
 
   std::vector<expect::Group> key_head_groups() const {
@@ -106,6 +80,18 @@ class Explainer {
     for (const expect::Group& tp : expect::all_groups(layout_.spec, std::array{Axis::tp})) {
       for (auto first = tp.ranks.begin(); first != tp.ranks.end(); first += copies) {
         groups.push_back({tp.axes, {first, first + copies}});
+      }
+    }
+    return groups;
+  }
+
+  /// Pairs of ranks that hold a copy each of the tied weight.
+  std::vector<expect::Group> tied_groups() const {
+    std::vector<expect::Group> groups;
+    for (int rank = 0; rank < out_.world; ++rank) {
+      expect::Group copies = expect::tied_copies(layout_, rank);
+      if (copies.size() > 1 && copies.ranks.front() == rank) {
+        groups.push_back(std::move(copies));
       }
     }
     return groups;
@@ -123,8 +109,11 @@ class Explainer {
     const int stages = layout_.spec.mesh.degree(Axis::pp);
     for (const ParamSpec& param : expect::params_of(layout_, out_.rank)) {
       const expect::ParamPart part = expect::part_of(param, layout_, out_.rank);
-      HeldParameter held{param.name,     param.shape, part.box,
-                         part.in_memory, "whole",     out_.world / stages};
+      HeldParameter held{param.name, param.shape, part.box, part.in_memory,
+                         "whole",    0,           0,        out_.world / stages};
+      const expect::Range owned = expect::shard_of(param, layout_, out_.rank);
+      held.owned_from = owned.lo;
+      held.owned = owned.count();
       if (part.cut && tp_ > 1) {
         held.how = "cut over tp";
         held.holders = out_.world / stages / tp_ * part.copies;
@@ -248,34 +237,6 @@ class Explainer {
 };
 
 }  // namespace
-
-bool shares_node(const std::vector<int>& ranks, int ranks_per_node) {
-  return std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
-    return rank / ranks_per_node == ranks.front() / ranks_per_node;
-  });
-}
-
-std::vector<AxisLoad> loads_of(const expect::Layout& layout, int rank, int ranks_per_node) {
-  const std::vector<CollectiveRow> rows = calls_of_step(layout, rank);
-  std::vector<AxisLoad> loads;
-  for (AxisTraffic& each : expect::traffic_of(rows)) {
-    loads.push_back({std::move(each), 0, false});
-  }
-  for (const CallKind& kind : call_kinds(rows)) {
-    const auto load = std::find_if(loads.begin(), loads.end(), [&](const AxisLoad& each) {
-      return each.payload.axis == kind.axis;
-    });
-    const double rounds = kind.kind == "all_reduce" ? 2 : 1;
-    load->wire_bytes += rounds * (kind.group_size - 1) / kind.group_size *
-                        static_cast<double>(kind.calls * kind.bytes);
-  }
-  for (AxisLoad& load : loads) {
-    const std::vector<Axis> axes = expect::axes_named(load.payload.axis);
-    load.crosses_nodes =
-        !shares_node(expect::group_along(layout.spec, rank, axes).ranks, ranks_per_node);
-  }
-  return loads;
-}
 
 Explanation explain(const CaseSpec& spec, const ModelSpec& model, const ExplainOptions& options) {
   return Explainer(spec, model, options).run();

@@ -31,8 +31,10 @@ struct HeldParameter {
   std::string name;
   std::vector<std::int64_t> shape;
   Box box;
-  std::int64_t in_memory = 0;  // elements, with padding
-  std::string how;             // "cut over tp", "whole"
+  std::int64_t in_memory = 0;   // elements, with padding
+  std::string how;              // "cut over tp", "whole"
+  std::int64_t owned_from = 0;  // of these elements those whose state the rank keeps: with ZeRO a
+  std::int64_t owned = 0;       // share of them, else all
   int holders = 1;
 };
 
@@ -44,7 +46,8 @@ struct HeldRecord {
   std::vector<Box> boxes;
 };
 
-/// Calls of one step that differ in layer and micro-batch only.
+/// Calls of one step, or of a run of one batch where no flush parts steps, that differ in layer and
+/// micro-batch only.
 struct CallKind {
   std::string kind, site, axis;  // site "layer*.mlp.up/backward"
   int group_size = 1;
@@ -55,7 +58,7 @@ struct CallKind {
 struct AxisLoad {
   AxisTraffic payload;
   /// Sent by a ring (algorithms.md §11.1): all_reduce 2 (P - 1) / P of the payload, all_gather and
-  /// reduce_scatter (P - 1) / P.
+  /// reduce_scatter (P - 1) / P; of messages those that are sent, whole.
   double wire_bytes = 0;
   bool crosses_nodes = false;
 };
@@ -99,6 +102,7 @@ struct Explanation {
 Explanation explain(const CaseSpec& spec, const ModelSpec& model, const ExplainOptions& options);
 
 /// Of one step that is not skipped, at level standard.
+std::vector<CallKind> calls_of_step(const expect::Layout& layout, int rank);
 std::vector<AxisLoad> loads_of(const expect::Layout& layout, int rank, int ranks_per_node);
 /// Whether all ranks share a node, `ranks_per_node` of them to each.
 bool shares_node(const std::vector<int>& ranks, int ranks_per_node);

@@ -41,6 +41,7 @@ Json parameters_json(const Explanation& it) {
                    {"shape", held.shape},
                    {"box", box_json(held.box)},
                    {"in_memory", held.in_memory},
+                   {"owned", {held.owned_from, held.owned_from + held.owned}},
                    {"how", held.how},
                    {"holders", held.holders}});
   }

@@ -10,6 +10,7 @@ namespace meshparity {
 namespace {
 
 constexpr std::size_t kShown = 16;   // stages that are shown
+constexpr std::size_t kParts = 8;    // of a timeline, below each other
 constexpr std::size_t kMargin = 13;  // "  stage 12 | "
 
 /// The sums over all stages between the last gradient and the update.
@@ -54,19 +55,35 @@ class TimeRows {
 
   std::string text() const {
     std::string text;
-    for (std::size_t stage = 0; stage < view_.stages.size() && stage < kShown; ++stage) {
-      text += fmt::format("  stage {:<2} | {}\n", stage, row(view_.stages[stage]));
+    const std::size_t end = std::min(units_, kParts * shown_);
+    for (std::size_t first = 0; first < end; first += shown_) {
+      text += end <= shown_
+                  ? ""
+                  : fmt::format("  units {} to {}\n", first, std::min(first + shown_, units_));
+      text += part(first);
     }
     if (view_.stages.size() > kShown) {
       text += fmt::format("  and {} stages more (--json has all)\n", view_.stages.size() - kShown);
     }
-    if (shown_ < units_) {
-      text += fmt::format("  cut behind {} of {} units (--json has all)\n", shown_, units_);
+    if (end < units_) {
+      text += fmt::format("  cut behind {} of {} units (--json has all)\n", end, units_);
     }
     return text;
   }
 
  private:
+  /// Units from `first` on, as many as the page is wide.
+  std::string part(std::size_t first) const {
+    std::string text;
+    for (std::size_t stage = 0; stage < view_.stages.size() && stage < kShown; ++stage) {
+      const std::string all = row(view_.stages[stage]);
+      std::string shown = all.substr(std::min(all.size(), first * width_), shown_ * width_);
+      shown.erase(shown.find_last_not_of(' ') + 1);
+      text += fmt::format("  stage {:<2} | {}\n", stage, shown);
+    }
+    return text;
+  }
+
   /// "F3", with several chunks a stage "F3a", a being the stage's first.
   std::string label(const StageView& stage, const expect::Action& action) const {
     const auto place =
@@ -79,7 +96,7 @@ class TimeRows {
   /// A dot where the stage has nothing to do; dashes where its action goes on.
   std::string row(const StageView& stage) const {
     std::string row;
-    for (std::size_t unit = 0; unit < shown_; ++unit) {
+    for (std::size_t unit = 0; unit < units_; ++unit) {
       row += fmt::format("{:<{}}", ".", width_);
     }
     for (const expect::TimedAction& each : stage.actions) {
@@ -93,7 +110,6 @@ class TimeRows {
         row[begin + i] = cell[i];
       }
     }
-    row.erase(row.find_last_not_of(' ') + 1);
     return row;
   }
 

@@ -59,10 +59,12 @@ TEST(ExplainSchedule, SaysWhenTheBarrierIsBack) {
   EXPECT_THAT(drawn("pp2.1f1b-mb2"), Not(HasSubstr("barrier")));
 }
 
-TEST(ExplainSchedule, CutsWhatIsWiderThanTheTerminalAndSaysSo) {
+TEST(ExplainSchedule, GoesOnBelowWhereItIsWiderThanTheTerminal) {
   const std::string text = drawn("pp2.gpipe-mb12", 60);
 
-  EXPECT_THAT(text, HasSubstr("cut behind 11 of 39 units (--json has all)"));
+  EXPECT_THAT(text, HasSubstr("  units 0 to 11\n  stage 0  | F0-"));
+  EXPECT_THAT(text, HasSubstr("  units 33 to 39\n  stage 0  | "));
+  EXPECT_THAT(drawn("pp2.gpipe-mb12", 30), HasSubstr("cut behind 32 of 39 units (--json has all)"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.find(" | ") != std::string::npos && line.find("chunks") == std::string::npos) {

@@ -90,6 +90,38 @@ TEST(Explain, CountsCallsOfAStepAlikeInAllLayers) {
   EXPECT_FALSE(it.loads[0].crosses_nodes);
 }
 
+// The first of two stages sends 4 activations and is sent 4 gradients; the tied weight's gradient
+// goes round once.
+TEST(Explain, SendsMessagesWholeAndOneWay) {
+  const Explanation it = explained("gpt-tiny.pp2.1f1b-mb4.fp64.host-threads");
+  const auto pp = std::find_if(it.loads.begin(), it.loads.end(),
+                               [](const AxisLoad& load) { return load.payload.axis == "pp"; });
+  const auto tied = std::find_if(it.groups.begin(), it.groups.end(),
+                                 [](const GroupSet& set) { return set.axes == "tied weight"; });
+
+  ASSERT_NE(pp, it.loads.end());
+  EXPECT_EQ(pp->payload.calls, 8 + 1 + 1 + 1);
+  EXPECT_EQ(pp->wire_bytes, 8.0 * (4 * 12 * 21 * 72 + 264 * 72 + 72 + 71));
+  ASSERT_NE(tied, it.groups.end());
+  EXPECT_EQ(tied->groups.front().text(), "0 1");
+}
+
+// Of 3 replicas each owns a third of what ZeRO cuts.
+TEST(Explain, TellsWhatAReplicaOwns) {
+  std::int64_t owned = 0;
+  for (const int rank : {0, 1, 2}) {
+    ExplainOptions options;
+    options.rank = rank;
+    const CaseSpec spec = parse_case("gpt-tiny.dp3.zero1.fp64.host-threads");
+    const Explanation it = explain(spec, load_named_model(MESHPARITY_MODELS, spec.model), options);
+    for (const HeldParameter& held : it.parameters) {
+      owned += held.name == "embed.weight" ? held.owned : 0;
+    }
+    EXPECT_THAT(explanation_text(it), testing::HasSubstr("keeps master and moments of no others"));
+  }
+  EXPECT_EQ(owned, 264 * 72);
+}
+
 TEST(Explain, NamesTheRelationsThatApplyAndTheirPartners) {
   const Explanation it = explained("gpt-micro.tp2.plain.fp64.host-threads");
 

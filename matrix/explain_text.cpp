@@ -92,14 +92,25 @@ class Page {
   }
 
   void owners() {
-    add("\nparameters on rank {} ({}): its gradient and moments lie alike", it_.rank,
-        expect::place_text(it_.spec, it_.rank));
+    const int zero = it_.spec.zero_stage;
+    add("\nparameters on rank {} ({}): {}", it_.rank, expect::place_text(it_.spec, it_.rank),
+        zero == 0 ? "its gradient and moments lie alike" : shards_text(zero));
     for (const HeldParameter& held : it_.parameters) {
       const std::int64_t padding = held.in_memory - element_count(held.box);
-      add("  {:<28} {:<14} {:<22} on {} ranks, {}{}", held.name, dims(held.shape),
+      const std::string share =
+          zero == 0 ? "" : fmt::format("; owns {} from {}", held.owned, held.owned_from);
+      add("  {:<28} {:<14} {:<22} on {} ranks, {}{}{}", held.name, dims(held.shape),
           box_text(held.box), held.holders, held.how,
-          padding == 0 ? "" : fmt::format(", {} elements of padding", padding));
+          padding == 0 ? "" : fmt::format(", {} elements of padding", padding), share);
     }
+  }
+
+  static std::string shards_text(int zero) {
+    return fmt::format("of these elements a replica owns some, and keeps {} of no others (zero{})",
+                       zero == 1   ? "master and moments"
+                       : zero == 2 ? "gradient, master and moments"
+                                   : "values, gradient, master and moments",
+                       zero);
   }
 
   /// Layers are alike: the first one stands for all.
@@ -116,7 +127,9 @@ class Page {
   }
 
   void collectives() {
-    add("\ncollectives of rank {} in one step", it_.rank);
+    const bool stream = it_.schedule && it_.schedule->stream;
+    add("\ncollectives of rank {} in {}", it_.rank,
+        stream ? "a run of one batch, whose losses are summed at its end" : "one step");
     for (const CallKind& call : it_.calls) {
       add("  {:>6} x {:<14} {:<30} {:<5} of {:<5} {:>12} numbers {:>14} bytes", call.calls,
           call.kind, call.site, call.axis, call.group_size, call.count, call.bytes);

@@ -142,7 +142,7 @@ TEST(Suite, ListsTheNamesThatExist) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "suite \"everything\" does not exist; suites are exact, full, gpu, gpu_exact, "
-                 "orders, pairs, singles, smoke, triples, or a path that ends in .toml");
+                 "orders, pairs, schedules, singles, smoke, triples, or a path that ends in .toml");
   }
 }
 
