@@ -3,6 +3,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <type_traits>
+
 #include "parallel_impl/backend/backend.hpp"
 
 namespace meshparity {
@@ -10,29 +12,21 @@ namespace meshparity {
 /// The lanes that work on one index.
 enum class CudaGroup { warp, block };
 
+/// Whether a kernel is one of these, for whatever scalar type.
+template <class Kernel, template <class> class... Kinds>
+inline constexpr bool kIsOneOf = false;
+template <template <class> class Kind, class T, template <class> class... Kinds>
+inline constexpr bool kIsOneOf<Kind<T>, Kinds...> = (std::is_same_v<Kind<T>, Kinds<T>> || ...);
+
 /// A warp for the rows of a token or of a query, which are short; a block for chunks and columns.
 template <class Kernel>
-inline constexpr CudaGroup kCudaGroup = CudaGroup::block;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<LayerNormForward<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<LayerNormBackward<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<RmsNormForward<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<RmsNormBackward<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<RotaryTurn<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<AttentionForward<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<AttentionProbsGrad<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<LogitMax<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<LogitSums<T>> = CudaGroup::warp;
-template <class T>
-inline constexpr CudaGroup kCudaGroup<LogitGrad<T>> = CudaGroup::warp;
+inline constexpr CudaGroup kCudaGroup =
+    kIsOneOf<Kernel, LayerNormForward, LayerNormBackward, RmsNormForward, RmsNormBackward,
+             RotaryTurn, AttentionForward, AttentionProbsGrad, LogitMax, LogitSums, LogitGrad>
+        ? CudaGroup::warp
+        : CudaGroup::block;
+static_assert(kCudaGroup<LogitMax<float>> == CudaGroup::warp);
+static_assert(kCudaGroup<AdamW<double>> == CudaGroup::block);
 
 /// Begins all indices of a kernel on the stream. Errors of its run appear in a later call.
 template <class Kernel>
