@@ -23,8 +23,8 @@ struct NamedFault {
   std::vector<std::string> invisible_in = {};  // case ids in which it must not be visible
   Level level = Level::standard;               // at which `check` looks for it
   std::string check = {};                      // the first finding's check,
-  std::string record = {};                     // record (empty with check collectives)
-  int step = 0;                                // and step
+  std::string record = {};                     // record (empty with checks of ledgers)
+  int step = 0;                                // and step; -1: of the run
   std::vector<int> ranks = {0, 1, 2, 3};       // ranks that may be named, in every case of acts_in
   std::string relation = {};                   // that it breaks in every case of `related`,
   std::string related_record = {};             // first at this record

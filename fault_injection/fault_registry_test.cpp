@@ -55,7 +55,7 @@ TEST(FaultRegistry, DeclaresForEachFaultWhatATestNeeds) {
     EXPECT_EQ(fault.acts_in.empty(), fault.check.empty());
     EXPECT_EQ(fault.related.empty(), fault.relation.empty());
     EXPECT_TRUE(!fault.acts_in.empty() || !fault.related.empty() || fault.kind == "harmless");
-    const std::set<std::string> about_calls = {"", "liveness", "collectives", "schedule"};
+    const std::set<std::string> about_calls = {"", "liveness", "collectives", "memory", "schedule"};
     const bool names_none = about_calls.count(fault.check) > 0;
     EXPECT_TRUE(names_none ? fault.record.empty()
                            : standard_holds(fault.acts_in.front(), fault.record))
@@ -82,7 +82,7 @@ TEST(FaultRegistry, HasAFaultThatEachCheckFindsFirst) {
   }
   EXPECT_EQ(checks, (std::set<std::string>{"", "liveness", "coverage", "replicas", "forward",
                                            "logits", "loss", "backward", "grad", "scalar", "step",
-                                           "collectives", "schedule"}));
+                                           "collectives", "memory", "schedule"}));
 }
 
 TEST(FaultRegistry, NamesCasesThatAreCanonicalBuiltAndTakeTheFault) {

@@ -74,6 +74,18 @@ std::vector<NamedFault> faults_of_versions() {
        .record = "embed.weight",
        .step = 1,
        .ranks = {0, 1}},
+      // Old weights are never let go: no value tells, the allocator's counters do.
+      {.name = "old_versions_kept",
+       .kind = "stale weights",
+       .role = "stash",
+       .phase = "update",
+       .acts_in = cases({"llama-micro.pp2.pipedream-mb4-clip_off-maskfull-steps1",
+                         "llama-micro.tp2-pp2.sp-pipedream-mb4-clip_off-maskfull-steps1"}),
+       .invisible_in = cases({"llama-micro.pp2.pipedream_2bw-mb2-clip_off-steps1",
+                              "llama-micro.pp2.1f1b-mb4-steps1"}),
+       .check = "memory",
+       .step = -1,
+       .ranks = {0, 1}},
   };
 }
 

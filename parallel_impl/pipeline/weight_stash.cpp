@@ -1,6 +1,7 @@
 #include "parallel_impl/pipeline/weight_stash.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <utility>
 
@@ -80,7 +81,11 @@ typename WeightStash<T>::Copies WeightStash<T>::copy_of_newest() const {
 
 template <class T>
 void WeightStash<T>::drop_what_nobody_reads() {
-  std::erase_if(older_, [&](const auto& entry) { return reads_.at(entry.first) <= 0; });
+  const auto unread = [&](const auto& entry) { return reads_.at(entry.first) <= 0; };
+  const bool any = std::any_of(older_.begin(), older_.end(), unread);
+  if (any && !faults_.fires("old_versions_kept")) {
+    std::erase_if(older_, unread);
+  }
 }
 
 template <class T>
