@@ -89,6 +89,11 @@ class Enumerator {
     for (const std::string& id : selection_.ids) {
       add({id, "", selection_.relations});
     }
+    if (selection_.ids.empty() && !selection_.relations.empty()) {
+      throw UsageError(fmt::format(
+          "relation {} of which cases? name them; a suite has its own relations, see suite exact",
+          fmt::join(selection_.relations, ", ")));
+    }
     if (selection_.ids.empty()) {
       add(load_suite(source_.suites, selection_.suite));
     }

@@ -20,7 +20,7 @@ struct Selection {
   std::string suite;              // name or path; not read when there are ids
   std::vector<std::string> only;  // a case is kept that matches any; empty keeps all
   std::vector<std::string> ids;
-  std::vector<std::string> relations = {};  // read when there are ids
+  std::vector<std::string> relations = {};  // only with ids
 };
 
 /// One exact relation between two runs: equal records are demanded, no limits are asked.

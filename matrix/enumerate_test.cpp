@@ -87,6 +87,13 @@ TEST_F(EnumerateTest, RefusesASelectionThatMatchesNothing) {
   EXPECT_THAT(refusal(selection), HasSubstr("matches *.tp2.*"));
 }
 
+TEST_F(EnumerateTest, RefusesRelationsOfNoNamedCase) {
+  Selection selection = suite(R"("single")", R"("plain")", R"("zipf")");
+  selection.relations = {"repeat"};
+
+  EXPECT_THAT(refusal(selection), StartsWith("relation repeat of which cases?"));
+}
+
 TEST_F(EnumerateTest, ExcludesAnIllegalLayoutWithItsReason) {
   const auto cases = enumerate(suite(R"("tp4", "tp5")", R"("plain")", R"("zipf")"), source_).cases;
 

@@ -45,8 +45,9 @@ void add_selection(CLI::App& verb, CaseOptions& options) {
   verb.add_option("CASE", options.selection.ids, "case ids; without them a suite is run");
   verb.add_option("--suite", options.selection.suite, "smoke, singles, or a path to a .toml")
       ->capture_default_str();
-  verb.add_option("--only", options.selection.only, "keep the cases whose id matches this glob")
-      ->take_all();
+  verb.add_option("--only", options.selection.only,
+                  "keep the cases whose id matches this glob, or another of further --only")
+      ->allow_extra_args(false);
   add_lookup(verb, options);
 }
 
@@ -88,8 +89,9 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::App& verb = *app.add_subcommand("run", "run cases and their references, compare, report");
   add_selection(verb, line.run.cases);
   verb.add_option("--relation", line.run.cases.selection.relations,
-                  "with case ids: instead of judging them, demand this exact relation")
-      ->take_all();
+                  "with case ids: instead of judging them, demand this exact relation, and those "
+                  "of further --relation")
+      ->allow_extra_args(false);
   add_running(verb, line.run);
   add_budget(verb, line.run);
   verb.add_flag("--resume", line.run.resume,

@@ -52,8 +52,9 @@ TEST_F(RelationsRun, ABrokenRelationNamesTheFirstRecordAndHowToSeeItAgain) {
   EXPECT_THAT(ran.out, HasSubstr("again: meshparity run " + id + " --relation rank_order"));
 }
 
+// The word behind a relation is a case again.
 TEST_F(RelationsRun, ACaseOfWhichARelationSaysNothingIsNotRun) {
-  const Ran ran = run({"gpt-micro.dp2.plain.fp64.host-threads", "--relation", "tp1"});
+  const Ran ran = run({"--relation", "tp1", "gpt-micro.dp2.plain.fp64.host-threads"});
 
   EXPECT_EQ(ran.exit, 3) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("relation tp1 says nothing of this case"));
