@@ -46,8 +46,9 @@ std::vector<std::string> cases_of_kernel_check() {
     }
     ids.push_back(fmt::format("gpt-micro.dp2.sgd-gradcomm_bf16-steps1.{}.cuda-threads", precision));
   }
-  for (const char* narrow : {"master64-steps1.fp32", "sgd-master64-steps1.fp32",
-                             "momentum-master64-steps1.fp32", "steps1.bf16"}) {
+  for (const char* narrow :
+       {"master64-steps1.fp32", "sgd-master64-steps1.fp32", "momentum-master64-steps1.fp32",
+        "steps1.bf16", "master64-steps1.bf16"}) {
     ids.push_back(fmt::format("gpt-micro.tp2.{}.cuda-threads", narrow));
   }
   return ids;

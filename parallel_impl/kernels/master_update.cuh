@@ -1,26 +1,39 @@
 // Updates of masters: parameters and moments in double, gradients and the copy that computes in T.
 #pragma once
 #include "parallel_impl/kernels/adamw.cuh"
+#include "parallel_impl/kernels/bfloat16.cuh"
 #include "parallel_impl/kernels/sgd.cuh"
 
 namespace meshparity {
 
-/// One chunk of a rule in double; then copy = T(theta).
+/// What computes beside masters in double: their values in T, or those that bfloat16 holds, each
+/// rounded once.
+template <class T>
+struct ComputeCopy {
+  T* values;
+  bool is_short = false;
+
+  MESHPARITY_HD void set(int i, double master) const {
+    values[i] = static_cast<T>(is_short ? nearest_bfloat16(master) : master);
+  }
+};
+
+/// One chunk of a rule in double; then the copy of it.
 template <class Rule, class T, Group G>
-MESHPARITY_HD void update_masters(const Rule& rule, const T* grad, T* copy, const G& group,
-                                  int chunk) {
+MESHPARITY_HD void update_masters(const Rule& rule, const T* grad, const ComputeCopy<T>& copy,
+                                  const G& group, int chunk) {
   for_chunk(group, chunk, rule.count, [&](int i) {
     rule.update(i, rule.clip * static_cast<double>(grad[i]));
-    copy[i] = static_cast<T>(rule.theta[i]);
+    copy.set(i, rule.theta[i]);
   });
 }
 
-/// AdamW in double; then copy = T(theta).
+/// AdamW in double; then the copy.
 template <class T>
 struct MasterAdamW {
   AdamW<double> rule;  // theta: the masters; its own gradients are not read
   const T* grad;
-  T* copy;
+  ComputeCopy<T> copy;
 
   int groups() const { return rule.groups(); }
 
@@ -30,12 +43,12 @@ struct MasterAdamW {
   }
 };
 
-/// Gradient descent in double; then copy = T(theta).
+/// Gradient descent in double; then the copy.
 template <class T>
 struct MasterSgd {
   Sgd<double> rule;  // theta: the masters; its own gradients are not read
   const T* grad;
-  T* copy;
+  ComputeCopy<T> copy;
 
   int groups() const { return rule.groups(); }
 
@@ -45,12 +58,12 @@ struct MasterSgd {
   }
 };
 
-/// The same with momentum; then copy = T(theta).
+/// The same with momentum; then the copy.
 template <class T>
 struct MasterMomentum {
   Momentum<double> rule;  // theta: the masters; its own gradients are not read
   const T* grad;
-  T* copy;
+  ComputeCopy<T> copy;
 
   int groups() const { return rule.groups(); }
 

@@ -55,7 +55,9 @@ void Optimizer<T>::begin_masters() {
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
     const Param<T>& param = params_.all()[index];
     if (!param.shares_value) {
-      put(param.own.value, plain_.at(&Part<T>::master, places_[index]), param.own.count);
+      if (!has_masters_) {
+        put(param.own.value, plain_.at(&Part<T>::master, places_[index]), param.own.count);
+      }
       backend_.run(RoundedCopy<T>{param.own.value, param.own.value, param.own.count});
       const int whole = param.value == nullptr ? 0 : param.count();
       backend_.run(RoundedCopy<T>{param.value, param.value, whole});
@@ -108,14 +110,14 @@ void Optimizer<T>::step(double clip, FaultPlan* faults) {
       continue;
     }
     update(index, clip, faults);
-    if (is_short_) {
+    if (is_short_ && !has_masters_) {
       const OwnPart<T>& own = params_.all()[index].own;
       backend_.run(RoundedCopy<T>{theta(index), own.value, own.count});
     }
   }
 }
 
-/// What is updated: the parameter itself, or its master.
+/// What is updated in T: the parameter itself, or its master.
 template <class T>
 T* Optimizer<T>::theta(std::size_t index) {
   return is_short_ ? plain_.at(&Part<T>::master, places_[index]) : params_.all()[index].own.value;
@@ -190,7 +192,7 @@ void Optimizer<T>::adamw(std::size_t index, double clip, FaultPlan* faults) {
     if (faults != nullptr && faults->fires("copy_updated", param.spec.layer)) {
       put(param.own.value, rule.theta, param.own.count);
     }
-    return backend_.run(MasterAdamW<T>{rule, param.own.grad, param.own.value});
+    return backend_.run(MasterAdamW<T>{rule, param.own.grad, {param.own.value, is_short_}});
   }
   AdamW<T> kernel = adamw_rule(index, plain_, clip);
   kernel.theta = theta(index);
@@ -207,8 +209,8 @@ void Optimizer<T>::sgd(std::size_t index, double clip) {
   const OwnPart<T>& own = params_.all()[index].own;
   if (has_masters_) {
     double* const master = wide_.at(&Part<double>::master, places_[index]);
-    return backend_.run(
-        MasterSgd<T>{{master, nullptr, own.count, clip, learning_rate()}, own.grad, own.value});
+    return backend_.run(MasterSgd<T>{
+        {master, nullptr, own.count, clip, learning_rate()}, own.grad, {own.value, is_short_}});
   }
   backend_.run(Sgd<T>{theta(index), own.grad, own.count, clip, static_cast<T>(learning_rate())});
 }
@@ -222,7 +224,7 @@ void Optimizer<T>::momentum(std::size_t index, double clip) {
     return backend_.run(MasterMomentum<T>{
         {master, nullptr, moment, own.count, clip, learning_rate(), model_.momentum},
         own.grad,
-        own.value});
+        {own.value, is_short_}});
   }
   backend_.run(Momentum<T>{theta(index), own.grad, plain_.at(&Part<T>::moment1, places_[index]),
                            own.count, clip, static_cast<T>(learning_rate()),

@@ -13,7 +13,7 @@ namespace meshparity {
 
 /// In bf16 it updates masters in T; each parameter is its master, rounded to bfloat16. With
 /// `master64` it updates masters in double, with moments in double, from gradients in T; each
-/// parameter is its master, rounded once.
+/// parameter is its master, rounded once, to T or in bf16 to bfloat16.
 template <class T>
 class Optimizer {
  public:
@@ -55,7 +55,7 @@ class Optimizer {
 
   OptimizerKind kind_;
   bool has_masters_;  // in double
-  bool is_short_;     // masters in T, parameters are what bfloat16 holds of them
+  bool is_short_;     // parameters are what bfloat16 holds of masters, in T or in double
   const ModelSpec& model_;
   Backend<T>& backend_;
   Parameters<T>& params_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "parallel_impl/backend/host_backend.hpp"
+#include "parallel_impl/kernels/bfloat16.cuh"
 
 namespace meshparity {
 namespace {
@@ -115,10 +116,18 @@ TEST(Optimizer, ATiedWeightIsUpdatedOnceAndItsMomentsAreShared) {
   EXPECT_EQ(moment1(adamw, head), moment1(adamw, 0));
 }
 
-// In double 1 - 1e-3 * 4 / (4 + 1e-8) moves by 1e-3; the copy is that, rounded to float once.
-TEST(Optimizer, WithMastersAFloatParameterIsItsMasterRounded) {
+/// A master in double after a step, and the parameter beside it.
+struct MasterAndCopy {
+  double before = 0;  // of both
+  double master = 0;
+  float copy = 0;
+};
+
+/// One step of AdamW with rate 1e-3 and gradient 4, of one element.
+MasterAndCopy after_a_step(Precision precision) {
   CaseSpec spec;
   spec.master64 = true;
+  spec.precision = precision;
   ModelSpec model = load_named_model(MESHPARITY_MODELS, "gpt-micro");
   model.learning_rate = 1e-3;
   model.weight_decay = 0;
@@ -127,22 +136,36 @@ TEST(Optimizer, WithMastersAFloatParameterIsItsMasterRounded) {
   const std::size_t bias =
       static_cast<std::size_t>(&params.at("final_norm.bias") - params.all().data());
   const Param<float>& param = params.all()[bias];
-  const double before = param.value[0];
+  MasterAndCopy after = {param.value[0]};
   param.grad[0] = 4;
   Optimizer<float> optimizer(spec, model, *backend, params);
-
   optimizer.step(1);
-
+  after.copy = param.value[0];
   optimizer.visit_state([&](const auto& state) {
     if constexpr (std::is_same_v<decltype(state), const OptimizerState<double>&>) {
-      const double* master = state.at(&OptimizerState<double>::Part::master, optimizer.place(bias));
-      EXPECT_DOUBLE_EQ(master[0], before - 1e-3 * 4 / (4 + model.adam_epsilon));
-      EXPECT_EQ(param.value[0], static_cast<float>(master[0]));
-      EXPECT_NE(static_cast<double>(param.value[0]), master[0]);
+      after.master = *state.at(&OptimizerState<double>::Part::master, optimizer.place(bias));
     } else {
-      ADD_FAILURE() << "no masters";
+      ADD_FAILURE() << "no masters in double";
     }
   });
+  return after;
+}
+
+// In double 1 - 1e-3 * 4 / (4 + 1e-8) moves by 1e-3; the copy is that, rounded to float once.
+TEST(Optimizer, WithMastersAFloatParameterIsItsMasterRounded) {
+  const MasterAndCopy after = after_a_step(Precision::fp32);
+
+  EXPECT_DOUBLE_EQ(after.master, after.before - 1e-3 * 4 / (4 + 1e-8));
+  EXPECT_EQ(after.copy, static_cast<float>(after.master));
+  EXPECT_NE(static_cast<double>(after.copy), after.master);
+}
+
+TEST(Optimizer, WithMastersAShortParameterIsItsMasterRoundedToBfloat16) {
+  const MasterAndCopy after = after_a_step(Precision::bf16);
+
+  EXPECT_DOUBLE_EQ(after.master, after.before - 1e-3 * 4 / (4 + 1e-8));
+  EXPECT_EQ(after.copy, nearest_bfloat16(after.master));
+  EXPECT_NE(after.copy, static_cast<float>(after.master));
 }
 
 }  // namespace

@@ -59,6 +59,17 @@ TEST(ComputeCopy, IsTheMasterRoundedToBfloat16) {
   EXPECT_THAT(law.values.expected, ElementsAre(1, 1 + 2 * place, 1 + place, -1 - place));
 }
 
+// As float32 each would be the tie.
+TEST(ComputeCopy, OfADoubleIsRoundedOnce) {
+  const double place = 0x1p-7;
+  const double little = 0x1p-40;
+  const Law law = law_of(laws_with("master64.bf16", {1 + place / 2 + little, 1 + place / 2 - little,
+                                                     1 + 1.5 * place - little}),
+                         "compute_copy");
+
+  EXPECT_THAT(law.values.expected, ElementsAre(1 + place, 1, 1 + place));
+}
+
 TEST(ComputeCopy, IsOnlyThereWithMasters) {
   for (const Law& law : laws_with("plain.fp32", {1})) {
     EXPECT_NE(law.row.law, "compute_copy");

@@ -1,8 +1,7 @@
 #include "reference/laws/law.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 namespace meshparity::reference {
@@ -10,11 +9,17 @@ namespace {
 
 constexpr Wide kSecondOrder = 1.01L;
 
-/// To nearest, ties to even: the upper half of the float32.
+/// To nearest, ties to even, at once: by way of float32 a double beside a tie would become the tie.
 double to_bfloat16(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  const std::uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
-  return std::bit_cast<float>(rounded & 0xffff0000U);
+  constexpr int kLeastExponent = -125;  // of frexp; below it the steps stay
+  if (!std::isfinite(value)) {
+    return value;
+  }
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int step = std::max(exponent, kLeastExponent) - 8;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -step)), step);
+  return static_cast<float>(rounded);  // infinite where bfloat16 is
 }
 
 }  // namespace
