@@ -142,7 +142,8 @@ TEST(Suite, ListsTheNamesThatExist) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "suite \"everything\" does not exist; suites are exact, full, gpu, gpu_exact, "
-                 "orders, pairs, schedules, singles, smoke, triples, or a path that ends in .toml");
+                 "orders, pairs, pairs_bf16, schedules, singles, smoke, triples, or a path that "
+                 "ends in .toml");
   }
 }
 
