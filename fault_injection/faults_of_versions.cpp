@@ -6,9 +6,8 @@ namespace meshparity {
 
 std::vector<NamedFault> faults_of_versions() {
   return {
-      // The backward pass does not go back to the weights of its forward pass. An embedding reads
-      // no
-      // weights on its way back.
+      // The backward pass does not go back to the weights of its forward pass. (An embedding has
+      // no need of weights on its way back.)
       {.name = "backward_with_newest_weights",
        .kind = "stale weights",
        .role = "stash",

@@ -127,5 +127,17 @@ TEST(MasterUpdate, OfAdamWIsTheRuleInDouble) {
   EXPECT_EQ(step.moment2, std::vector<double>(5, 0.25));
 }
 
+// As a float the master would be the tie between 1 and its neighbour.
+TEST(MasterUpdate, AShortCopyIsTheMasterRoundedOnce) {
+  std::vector<double> masters = {1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-8 - 0x1p-40, 1 + 0x3p-8 - 0x1p-40};
+  const std::vector<float> grad(3, 0);
+  std::vector<float> copy(3, 99);
+
+  LaneTeam(3).run(
+      MasterSgd<float>{{masters.data(), nullptr, 3, 1, 0.1}, grad.data(), {copy.data(), true}});
+
+  EXPECT_EQ(copy, (std::vector<float>{1 + 0x1p-7F, 1, 1 + 0x1p-7F}));
+}
+
 }  // namespace
 }  // namespace meshparity
