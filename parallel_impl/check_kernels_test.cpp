@@ -5,11 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
-#include <regex>
-#include <set>
-#include <sstream>
-
+#include "parallel_impl/backend/kernel_names.hpp"
 #include "parallel_impl/cuda/fake_gpu.hpp"
 
 namespace meshparity {
@@ -19,20 +15,14 @@ using testing::IsEmpty;
 
 /// Weights in double have no masters and are not rounded to bfloat16.
 std::vector<std::string> kernels_not_reached(const std::map<std::string, KernelRow>& rows) {
-  const std::regex kernel("struct (\\w+) \\{[^{}]*\\n\\n  int groups\\(\\)");
   std::vector<std::string> missing;
-  for (const auto& entry : std::filesystem::directory_iterator(MESHPARITY_KERNELS)) {
-    std::ostringstream text;
-    text << std::ifstream(entry.path()).rdbuf();
-    const std::string source = entry.path().extension() == ".cuh" ? text.str() : "";
-    for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) {
-      for (const char* scalar : {"<double>", "<float>"}) {
-        const std::string name = (*at)[1].str() + scalar;
-        const bool beside = name.ends_with("<double>") &&
-                            (name.starts_with("Master") || name.starts_with("RoundedCopy"));
-        if (!rows.contains(name) && !beside) {
-          missing.push_back(name);
-        }
+  for (const std::string& kernel : kernel_names_of(MESHPARITY_KERNELS)) {
+    for (const char* scalar : {"<double>", "<float>"}) {
+      const std::string name = kernel + scalar;
+      const bool beside = name.ends_with("<double>") &&
+                          (name.starts_with("Master") || name.starts_with("RoundedCopy"));
+      if (!rows.contains(name) && !beside) {
+        missing.push_back(name);
       }
     }
   }

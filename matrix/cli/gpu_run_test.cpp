@@ -10,18 +10,13 @@
 #include <vector>
 
 #include "fixtures/scratch_folder.hpp"
-#include "matrix/launch.hpp"
+#include "matrix/cli/program_run.hpp"
 
 namespace meshparity {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-struct Ran {
-  int exit = -1;
-  std::string out;
-};
 
 class GpuRun : public testing::Test {
  protected:
@@ -36,18 +31,11 @@ class GpuRun : public testing::Test {
       fs::copy_file(gpu_worker, scratch_ / "bin/meshparity-worker-cuda");
     }
   }
-  Ran run(std::vector<std::string> words) const {
+  ProgramRun run(std::vector<std::string> words) const {
     fs::remove_all(scratch_ / "out");
     words.insert(words.begin(), {scratch_ / "bin/meshparity", "run"});
     words.insert(words.end(), {"--out", scratch_ / "out", "--cache", scratch_ / "cache", "--once"});
-    Launch launch(words, scratch_ / "stderr");
-    Ran ran;
-    for (std::string line;
-         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
-      ran.out += line + "\n";
-    }
-    ran.exit = launch.wait().exit_code;
-    return ran;
+    return run_to_end(words, scratch_ / "stderr");
   }
   ScratchFolder scratch_;
 };
@@ -55,7 +43,7 @@ class GpuRun : public testing::Test {
 TEST_F(GpuRun, EveryPrecisionConformsWithinTheLimitsOfItsLane) {
   install(FAKE_GPU_WORKER);
 
-  const Ran ran =
+  const ProgramRun ran =
       run({"gpt-micro.dp2-tp2.sp-mb2.tf32.cuda-threads", "llama-micro.tp2.sgd.tf32.cuda-threads",
            "gpt-tiny.tp2.sp-steps1.bf16.cuda-threads", "llama-micro.tp2.steps1.fp32.cuda-threads"});
 
@@ -66,7 +54,7 @@ TEST_F(GpuRun, EveryPrecisionConformsWithinTheLimitsOfItsLane) {
 TEST_F(GpuRun, Tf32ThatIsRoundedTooCoarselyDiverges) {
   install(COARSE_GPU_WORKER);
 
-  const Ran ran = run({"gpt-micro.dp2-tp2.sp-mb2.tf32.cuda-threads"});
+  const ProgramRun ran = run({"gpt-micro.dp2-tp2.sp-mb2.tf32.cuda-threads"});
 
   EXPECT_EQ(ran.exit, 1) << ran.out;
   EXPECT_THAT(ran.out,
@@ -79,12 +67,12 @@ TEST_F(GpuRun, WithoutAGpuTheOtherCasesAreTheVerdict) {
                                            "meshes = [\"dp2\"]\nfeatures = [\"steps1\"]\n"
                                            "data = [\"zipf\"]\nprecisions = [\"fp64\"]\n"
                                            "machines = [\"host-threads\", \"cuda-threads\"]\n";
-  const Ran both = run({"--suite", scratch_ / "mine.toml"});
+  const ProgramRun both = run({"--suite", scratch_ / "mine.toml"});
   EXPECT_EQ(both.exit, 0) << both.out;
   EXPECT_THAT(both.out, HasSubstr("not run: 1"));
   EXPECT_THAT(both.out, HasSubstr("built without CUDA, meshparity-worker-cuda is missing"));
 
-  const Ran host = run({"gpt-micro.dp2.steps1.tf32.host-threads"});
+  const ProgramRun host = run({"gpt-micro.dp2.steps1.tf32.host-threads"});
   EXPECT_EQ(host.exit, 3) << host.out;
   EXPECT_THAT(host.out, HasSubstr("tf32 is how a GPU multiplies: it needs a cuda machine"));
   EXPECT_EQ(run({"gpt-micro.dp2.steps1.tf32.cuda-threads"}).exit, 3);

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "fixtures/scratch_folder.hpp"
-#include "matrix/launch.hpp"
+#include "matrix/cli/program_run.hpp"
 #include "reports/result_store.hpp"
 
 namespace meshparity {
@@ -23,15 +23,9 @@ class MinimizeRun : public testing::Test {
     std::vector<std::string> words = {MESHPARITY_PROGRAM, "minimize", id, "--out", out().string()};
     words.insert(words.end(), {"--cache", (scratch_ / "cache").string()});
     words.insert(words.end(), more.begin(), more.end());
-    Launch launch(words, scratch_ / "stderr");
-    for (std::string line;
-         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
-      said_ += line + "\n";
-    }
-    const int code = launch.wait().exit_code;
-    std::ifstream err(scratch_ / "stderr");
-    said_ += std::string(std::istreambuf_iterator<char>(err), {});
-    return code;
+    const ProgramRun ran = run_to_end(words, scratch_ / "stderr");
+    said_ += ran.out + ran.err;
+    return ran.exit;
   }
   std::filesystem::path out() const { return scratch_ / "out"; }
 

@@ -4,37 +4,25 @@
 #include <gtest/gtest.h>
 
 #include "fixtures/scratch_folder.hpp"
-#include "matrix/launch.hpp"
+#include "matrix/cli/program_run.hpp"
 
 namespace meshparity {
 namespace {
 
 using testing::HasSubstr;
 
-struct Ran {
-  int exit = -1;
-  std::string out;
-};
-
 class RelationsRun : public testing::Test {
  protected:
-  Ran run(std::vector<std::string> words) {
+  ProgramRun run(std::vector<std::string> words) {
     words.insert(words.begin(), {MESHPARITY_PROGRAM, "run"});
     words.insert(words.end(), {"--out", (scratch_ / "run").string()});
-    Launch launch(words, scratch_ / "stderr");
-    Ran ran;
-    for (std::string line;
-         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
-      ran.out += line + "\n";
-    }
-    ran.exit = launch.wait().exit_code;
-    return ran;
+    return run_to_end(words, scratch_ / "stderr");
   }
   ScratchFolder scratch_;
 };
 
 TEST_F(RelationsRun, EveryRelationOfOurSuiteHolds) {
-  const Ran ran = run({"--suite", "exact"});
+  const ProgramRun ran = run({"--suite", "exact"});
 
   EXPECT_EQ(ran.exit, 0) << ran.out;
   for (const std::string name : {"repeat", "level", "eager", "procs", "rank_order", "sp", "tp1"}) {
@@ -45,7 +33,7 @@ TEST_F(RelationsRun, EveryRelationOfOurSuiteHolds) {
 // The fault sits on rank 1, which has another coordinate in the other order.
 TEST_F(RelationsRun, ABrokenRelationNamesTheFirstRecordAndHowToSeeItAgain) {
   const std::string id = "gpt-micro.dp2-tp4.plain.fp64.host-threads+rowbias_every_rank-r1";
-  const Ran ran = run({id, "--relation", "rank_order"});
+  const ProgramRun ran = run({id, "--relation", "rank_order"});
 
   EXPECT_EQ(ran.exit, 1) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("forward layer0.attn.out step 0"));
@@ -54,7 +42,7 @@ TEST_F(RelationsRun, ABrokenRelationNamesTheFirstRecordAndHowToSeeItAgain) {
 
 // The word behind a relation is a case again.
 TEST_F(RelationsRun, ACaseOfWhichARelationSaysNothingIsNotRun) {
-  const Ran ran = run({"--relation", "tp1", "gpt-micro.dp2.plain.fp64.host-threads"});
+  const ProgramRun ran = run({"--relation", "tp1", "gpt-micro.dp2.plain.fp64.host-threads"});
 
   EXPECT_EQ(ran.exit, 3) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("relation tp1 says nothing of this case"));

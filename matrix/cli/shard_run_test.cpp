@@ -7,7 +7,7 @@
 #include <map>
 
 #include "fixtures/scratch_folder.hpp"
-#include "matrix/launch.hpp"
+#include "matrix/cli/program_run.hpp"
 #include "matrix/run_dir.hpp"
 #include "reports/report_json.hpp"
 #include "reports/result_store.hpp"
@@ -39,15 +39,9 @@ class ShardRun : public testing::Test {
  protected:
   int meshparity(std::vector<std::string> words) {
     words.insert(words.begin(), MESHPARITY_PROGRAM);
-    Launch launch(words, scratch_ / "stderr");
-    said_.clear();
-    for (std::string line;
-         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
-      said_ += line + "\n";
-    }
-    const int code = launch.wait().exit_code;
-    said_ += text_of(scratch_ / "stderr");
-    return code;
+    const ProgramRun ran = run_to_end(words, scratch_ / "stderr");
+    said_ = ran.out + ran.err;
+    return ran.exit;
   }
   std::string folder(const std::string& name) const { return (scratch_ / name).string(); }
   int run(const std::string& name, const std::string& shard = "1/1") {

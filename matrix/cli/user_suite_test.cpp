@@ -11,7 +11,7 @@
 
 #include "fixtures/content_hash.hpp"
 #include "fixtures/scratch_folder.hpp"
-#include "matrix/launch.hpp"
+#include "matrix/cli/program_run.hpp"
 #include "reports/result_store.hpp"
 
 namespace meshparity {
@@ -40,16 +40,13 @@ class UserSuite : public testing::Test {
 
   int run(const std::string& suite) {
     std::ofstream(scratch_ / "mine.toml") << suite;
-    Launch launch({MESHPARITY_PROGRAM, "run", "--suite", (scratch_ / "mine.toml").string(),
-                   "--models", (scratch_ / "models").string(), "--out", out().string(), "--cache",
-                   (scratch_ / "cache").string()},
-                  scratch_ / "stderr");
-    for (std::string line;
-         launch.read_line(line, std::chrono::seconds(120)) == Launch::Read::line;) {
-    }
-    const int code = launch.wait().exit_code;
-    said_ = text_of(scratch_ / "stderr");
-    return code;
+    const ProgramRun ran =
+        run_to_end({MESHPARITY_PROGRAM, "run", "--suite", (scratch_ / "mine.toml").string(),
+                    "--models", (scratch_ / "models").string(), "--out", out().string(), "--cache",
+                    (scratch_ / "cache").string()},
+                   scratch_ / "stderr");
+    said_ = ran.err;
+    return ran.exit;
   }
   std::filesystem::path out() const { return scratch_ / "out"; }
   std::vector<std::string> conforming() const {

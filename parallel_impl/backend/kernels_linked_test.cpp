@@ -5,37 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "parallel_impl/backend/kernel_names.hpp"
+
 namespace meshparity {
 namespace {
-
-std::vector<std::string> kernels_of(const std::string& text) {
-  const std::regex kernel("struct (\\w+) \\{[^{}]*\\n\\n  int groups\\(\\)");
-  std::vector<std::string> names;
-  for (std::sregex_iterator at(text.begin(), text.end(), kernel), end; at != end; ++at) {
-    names.push_back((*at)[1].str());
-  }
-  return names;
-}
-
-std::vector<std::string> kernels_of_the_folder() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(MESHPARITY_KERNELS)) {
-    if (entry.path().extension() == ".cuh") {
-      std::ostringstream text;
-      text << std::ifstream(entry.path()).rdbuf();
-      const std::vector<std::string> found = kernels_of(text.str());
-      names.insert(names.end(), found.begin(), found.end());
-    }
-  }
-  return names;
-}
 
 /// Symbols that the library defines, as C++ names, a line each.
 std::string symbols_of(const std::string& library) {
@@ -74,12 +50,13 @@ constexpr const char* kOnBlocks = "run_on_blocks<meshparity::{0} >(";
 constexpr const char* kLaunched = "cuda_launch<meshparity::{0} >(meshparity::{0} const&";
 
 TEST(KernelsLinked, TheFolderHasThem) {
-  EXPECT_GT(kernels_of_the_folder().size(), 30U);
-  EXPECT_THAT(kernels_of_the_folder(), testing::IsSupersetOf({"AdamW", "Matmul", "TokenLoss"}));
+  EXPECT_GT(kernel_names_of(MESHPARITY_KERNELS).size(), 30U);
+  EXPECT_THAT(kernel_names_of(MESHPARITY_KERNELS),
+              testing::IsSupersetOf({"AdamW", "Matmul", "TokenLoss"}));
 }
 
 TEST(KernelsLinked, EveryOneIsInstantiatedForTheHost) {
-  EXPECT_THAT(missing(kernels_of_the_folder(), MESHPARITY_HOST_LIBRARY, kOnHost),
+  EXPECT_THAT(missing(kernel_names_of(MESHPARITY_KERNELS), MESHPARITY_HOST_LIBRARY, kOnHost),
               testing::IsEmpty());
 }
 
@@ -89,12 +66,13 @@ TEST(KernelsLinked, EveryOneIsInstantiatedForWarpsAndBlocksOfAGpu) {
     GTEST_SKIP() << MESHPARITY_NO_CUDA;
   }
   for (const char* symbol : {kOnWarps, kOnBlocks, kLaunched}) {
-    EXPECT_THAT(missing(kernels_of_the_folder(), library, symbol), testing::IsEmpty()) << symbol;
+    EXPECT_THAT(missing(kernel_names_of(MESHPARITY_KERNELS), library, symbol), testing::IsEmpty())
+        << symbol;
   }
 }
 
 TEST(KernelsLinked, AKernelThatNoLibraryHasIsReportedForBothTypes) {
-  const std::vector<std::string> found = kernels_of(
+  const std::vector<std::string> found = kernel_names_in(
       "template <class T>\nstruct Unheard {\n  T* x;\n\n  int groups() const { return 1; }\n};\n");
 
   EXPECT_THAT(missing(found, MESHPARITY_HOST_LIBRARY, kOnHost),

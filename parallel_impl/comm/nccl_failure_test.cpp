@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
+#include <chrono>
+#include <future>
 
 #include "parallel_impl/comm/nccl_ranks.hpp"
 
@@ -111,15 +111,14 @@ TEST_F(Nccl, APeerThatThrewOrEnteredAnotherCallIsNamed) {
 
 // To destroy a communicator waits for its other ranks, which may be gone.
 TEST_F(Nccl, ACommunicatorOfARankThatFailedIsAbortedByThePeersThatHaveEnded) {
-  std::atomic<bool> failed = false;
+  std::promise<void> failed;
   run_on_nccl(2, false, [&](NcclComm& comm) {
     sum_of_ones(comm);
     if (comm.rank() == 1) {
       comm.poison("out of ideas");
-      failed = true;
-    }
-    while (!failed) {
-      std::this_thread::yield();
+      failed.set_value();
+    } else {
+      failed.get_future().wait_for(std::chrono::seconds(10));
     }
   });
 
