@@ -74,6 +74,16 @@ TEST(PlantedVersions, OfAStashThatIsTooShortAreTheNextThatItHolds) {
   EXPECT_EQ(rank.params.all().front().value[0], 1);
 }
 
+// Copies are made again once the fault is over; the newest is none of them.
+TEST(PlantedVersions, OfAStashThatWasTooShortLeaveTheNewestInUse) {
+  Versioned rank("stash_too_short-s0");
+  rank.update();
+  rank.faults.begin_step(1);
+  rank.update();
+  EXPECT_EQ(rank.stash.held(), (std::vector<int>{1, 2}));
+  EXPECT_EQ(rank.params.all().front().value[0], 2);
+}
+
 TEST(PlantedVersions, StartAnUpdateFromWhatTheGradientWasTakenWith) {
   Versioned rank("");
   StaleStart<double> start;

@@ -1,8 +1,8 @@
 #include "parallel_impl/pipeline/weight_stash.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <utility>
 
 #include "fixtures/error.hpp"
@@ -27,12 +27,13 @@ WeightStash<T>::WeightStash(Parameters<T>& params, Backend<T>& backend, FaultPla
 template <class T>
 void WeightStash<T>::use(int version) {
   auto copies = older_.find(version);
-  if (copies == older_.end() && is_too_short_) {
+  if (copies == older_.end() && version != newest_) {
+    if (!is_too_short_) {
+      throw Error(fmt::format(
+          "weights of version {} are asked for, {} updates were made, and no copy is held", version,
+          newest_));
+    }
     copies = older_.begin();
-  } else if (copies == older_.end() && version != newest_) {
-    throw Error(fmt::format(
-        "weights of version {} are asked for, {} updates were made, and no copy is held", version,
-        newest_));
   }
   for (std::size_t i = 0; i < params_.buckets().size(); ++i) {
     StoredBucket<T>& bucket = params_.buckets()[i];
