@@ -40,25 +40,24 @@ Optimizer<T>::Optimizer(const CaseSpec& spec, const ModelSpec& model, Backend<T>
       params_(params),
       places_(places_of(params)) {
   has_masters_ ? allocate(wide_) : allocate(plain_);
-  for (std::size_t index = 0; has_masters_ && index < params.all().size(); ++index) {
-    const OwnPart<T>& own = params.all()[index].own;
-    put(own.value, wide_.at(&Part<double>::master, places_[index]), own.count);
-  }
-  if (is_short_) {
+  if (has_masters_ || is_short_) {
     begin_masters();
   }
 }
 
-/// The masters take the initial values, of which weights keep what bfloat16 holds.
+/// The masters take the initial values, of which short weights keep what bfloat16 holds.
 template <class T>
 void Optimizer<T>::begin_masters() {
   for (std::size_t index = 0; index < params_.all().size(); ++index) {
     const Param<T>& param = params_.all()[index];
-    if (!param.shares_value) {
-      if (!has_masters_) {
-        put(param.own.value, plain_.at(&Part<T>::master, places_[index]), param.own.count);
-      }
-      backend_.run(RoundedCopy<T>{param.own.value, param.own.value, param.own.count});
+    if (param.shares_value) {
+      continue;
+    }
+    const OwnPart<T>& own = param.own;
+    has_masters_ ? put(own.value, wide_.at(&Part<double>::master, places_[index]), own.count)
+                 : put(own.value, plain_.at(&Part<T>::master, places_[index]), own.count);
+    if (is_short_) {
+      backend_.run(RoundedCopy<T>{own.value, own.value, own.count});
       const int whole = param.value == nullptr ? 0 : param.count();
       backend_.run(RoundedCopy<T>{param.value, param.value, whole});
     }
