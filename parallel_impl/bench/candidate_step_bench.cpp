@@ -9,8 +9,7 @@
 
 #include "fixtures/error.hpp"
 #include "parallel_impl/backend/host_matmul.hpp"
-#include "parallel_impl/comm/thread_comm.hpp"
-#include "parallel_impl/train.hpp"
+#include "parallel_impl/bench/lone_rank.hpp"
 
 namespace {
 
@@ -52,19 +51,10 @@ struct Timed {
   double products = 0;
 };
 
-Timed timed_run(CaseSpec spec, const ModelSpec& model, int steps) {
-  spec.steps = steps;
-  const RawInputs inputs(model, spec, nullptr);
-  const Mesh mesh(spec, 0);
-  ThreadWorld world({"single"}, std::chrono::seconds(60));
-  ThreadComm comm(world, 0);
-  Recorder recorder(record_table(model, spec), Level::final,
-                    std::string(precision_name(spec.precision)));
-  FaultPlan faults(spec, 0);
+Timed timed_run(const CaseSpec& spec, const ModelSpec& model, int steps) {
   product_seconds() = 0;
-  const auto begun = Clock::now();
-  train({spec, model, inputs, mesh, comm, recorder, faults});
-  return {seconds_since(begun), product_seconds()};
+  const double seconds = seconds_of_steps(spec, model, steps, train);
+  return {seconds, product_seconds()};
 }
 
 }  // namespace

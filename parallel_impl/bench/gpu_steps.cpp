@@ -2,30 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <vector>
 
 #include "parallel_impl/backend/buffer.hpp"
 #include "parallel_impl/backend/cuda_backend.hpp"
-#include "parallel_impl/comm/thread_comm.hpp"
+#include "parallel_impl/bench/lone_rank.hpp"
 #include "parallel_impl/train_on_cuda.hpp"
 
 namespace meshparity {
 namespace {
-
-double seconds_of_steps(CaseSpec spec, const ModelSpec& model, int steps) {
-  spec.steps = steps;
-  const RawInputs inputs(model, spec, nullptr);
-  const Mesh mesh(spec, 0);
-  ThreadWorld world({"single"}, std::chrono::seconds(60));
-  ThreadComm comm(world, 0);
-  Recorder recorder(record_table(model, spec), Level::final,
-                    std::string(precision_name(spec.precision)));
-  FaultPlan faults(spec, 0);
-  const auto begun = std::chrono::steady_clock::now();
-  train_on_cuda({spec, model, inputs, mesh, comm, recorder, faults});
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-}
 
 const std::vector<float> kNumbers = {1 + 0x1.8p-11F, 1 + 0x1p-11F, 1 + 3 * 0x1p-11F};
 
@@ -52,9 +37,9 @@ std::string rounding_that_gave(const std::vector<float>& rounded) {
 double step_seconds(const std::filesystem::path& models, const std::string& case_id, int steps) {
   const CaseSpec spec = parse_case(case_id);
   const ModelSpec model = load_named_model(models, spec.model);
-  seconds_of_steps(spec, model, 1);  // warms up
-  const double first = seconds_of_steps(spec, model, 1);
-  return (seconds_of_steps(spec, model, 1 + steps) - first) / steps;
+  seconds_of_steps(spec, model, 1, train_on_cuda);  // warms up
+  const double first = seconds_of_steps(spec, model, 1, train_on_cuda);
+  return (seconds_of_steps(spec, model, 1 + steps, train_on_cuda) - first) / steps;
 }
 
 // Wide enough for tensor cores: the numbers lie on a diagonal, all else is zero.

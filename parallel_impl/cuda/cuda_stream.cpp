@@ -48,8 +48,8 @@ void CudaStream::fill(void* data, int byte, std::size_t bytes, const char* doing
   }
 }
 
-CudaEvent::CudaEvent() {
-  check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
+CudaEvent::CudaEvent(unsigned flags) {
+  check_cuda(cudaEventCreateWithFlags(&event_, flags), "making an event");
 }
 
 CudaEvent::~CudaEvent() {
@@ -71,6 +71,12 @@ bool CudaEvent::passed(const char* doing) const {
   }
   check_cuda(status, doing);
   return true;
+}
+
+double CudaEvent::seconds_since(const CudaEvent& earlier) const {
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "reading a timer");
+  return static_cast<double>(milliseconds) / 1000;
 }
 
 PinnedMemory::~PinnedMemory() {

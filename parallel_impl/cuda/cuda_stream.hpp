@@ -32,7 +32,8 @@ class CudaStream {
 /// A mark in a stream.
 class CudaEvent {
  public:
-  CudaEvent();
+  /// With cudaEventDefault it takes the time too.
+  explicit CudaEvent(unsigned flags = cudaEventDisableTiming);
   ~CudaEvent();
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
@@ -43,6 +44,8 @@ class CudaEvent {
   void hold(cudaStream_t stream) const;
   /// Whether the mark has been passed; throws what went wrong before it.
   bool passed(const char* doing) const;
+  /// Seconds on the GPU's clock; both marks take the time and have been passed.
+  double seconds_since(const CudaEvent& earlier) const;
 
  private:
   cudaEvent_t event_ = nullptr;

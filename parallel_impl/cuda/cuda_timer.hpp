@@ -8,18 +8,15 @@ namespace meshparity {
 
 class CudaTimer {
  public:
-  explicit CudaTimer(CudaStream& stream);
-  ~CudaTimer();
-  CudaTimer(const CudaTimer&) = delete;
-  CudaTimer& operator=(const CudaTimer&) = delete;
+  explicit CudaTimer(CudaStream& stream) : stream_(stream) {}
 
   /// Seconds that what `work` begins in the stream takes; returns when it has ended.
   double seconds(const std::function<void()>& work);
 
  private:
   CudaStream& stream_;
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
+  CudaEvent begin_{cudaEventDefault};
+  CudaEvent end_{cudaEventDefault};
 };
 
 }  // namespace meshparity

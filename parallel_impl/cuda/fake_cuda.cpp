@@ -103,17 +103,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return enter("cudaStreamWaitEvent");
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = reinterpret_cast<cudaEvent_t>(new FakeEvent);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  const bool times = (flags & cudaEventDisableTiming) == 0;
+  *event = reinterpret_cast<cudaEvent_t>(
+      new FakeEvent{nullptr, times ? std::make_shared<double>(0) : nullptr});
   return enter("cudaEventCreateWithFlags");
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = reinterpret_cast<cudaEvent_t>(new FakeEvent{nullptr, std::make_shared<double>(0)});
-  return enter("cudaEventCreate");
-}
-
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (event_of(begin).passed == nullptr || event_of(end).passed == nullptr) {
+    return cudaErrorInvalidResourceHandle;
+  }
   *milliseconds = static_cast<float>(*event_of(end).passed - *event_of(begin).passed);
   return enter("cudaEventElapsedTime");
 }
